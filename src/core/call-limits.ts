@@ -69,8 +69,8 @@ const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 export type QuoteBudgets = Readonly<Record<'create_quotes' | 'estimate_quotes', BudgetTerms>>;
 
 /**
- * A client's estimates count against its share only for this long, so a client that has used up its share need not wait
- * for the whole window.
+ * How long a client's estimates count against its share. A client that has used up its share then need not wait for the
+ * whole window.
  */
 const ESTIMATE_SHARE_MS = HOUR_MS / 4;
 

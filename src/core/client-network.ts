@@ -44,8 +44,8 @@ export function ipv6Prefix(ip: string): string {
 type RateLimiter = { limit(options: { readonly key: string }): Promise<{ readonly success: boolean }> };
 
 /**
- * The platform's limiters, each with one limit for all its keys. The limit of a wider network is four times that of the
- * narrower one, so a client at its limit leaves three quarters to its neighbours. The values are in wrangler.toml.
+ * The platform's limiters, each with one limit for all its keys. A wider network has four times the limit of the
+ * narrower one. So a client at its limit leaves three quarters to its neighbours. The values are in wrangler.toml.
  */
 export type FloodGate = Readonly<Record<'LIMITER' | 'NETWORK_LIMITER' | 'PROVIDER_LIMITER', RateLimiter>>;
 

@@ -9,5 +9,5 @@ export const REQUEST_LIFE_MS = 30 * 60_000;
 /** The custodian signs a proof of the reserve this long after the last proof, and after each mint. */
 export const PROOF_EVERY_MS = 60 * 60_000;
 
-/** How long a call may wait for work elsewhere before its response asks the caller to retry. */
+/** Maximum wait of a call for work elsewhere. After it, the response tells the caller to retry. */
 export const MAX_WAIT_MS = 25_000;

@@ -100,7 +100,7 @@ export function createServer(context: Context): McpServer {
   return server;
 }
 
-/** Sends states to a client that has asked for progress. */
+/** Sends states to a client that has requested progress. */
 function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): ToolContext['progress'] {
   const progressToken = meta?.progressToken;
   if (progressToken === undefined) return undefined;

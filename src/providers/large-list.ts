@@ -40,7 +40,7 @@ export function stringShortener(): (chunk: Uint8Array) => Uint8Array {
   };
 }
 
-/** The complete rows of a JSON list that was cut off, as a list; undefined if there is none. */
+/** The complete rows of a JSON list that was cut off, as a list; undefined if no row is complete. */
 export function completeRows(text: string): string | undefined {
   let depth = 0;
   let end = 0;

@@ -62,7 +62,7 @@ export class RpcRefusal extends UpstreamRefusal {
 /** The error code for a transaction whose version is above the requested maximum. */
 const UNSUPPORTED_VERSION = -32_015;
 const METHOD_NOT_FOUND = -32_601;
-/** The newest transaction version whose JSON form this file knows (SIMD-0385). */
+/** The newest transaction version whose JSON form this file can read (SIMD-0385). */
 const NEWEST_VERSION = 1;
 /** The highest version that a read can request from a node. */
 export const ANY_VERSION = 255;

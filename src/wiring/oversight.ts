@@ -73,7 +73,7 @@ async function showState(sources: Sources): Promise<OpsReport> {
 }
 
 /**
- * Health and readiness are polled often, so an isolate asks the custodian and the database at most once in this time.
+ * Health and readiness are polled often, so an isolate reads the custodian and the database at most once in this time.
  */
 const READY_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
 

@@ -121,7 +121,7 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
   { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
-  // If the smallest swap is outdated, the custodian asks the bridge. The response also raises or ends the bridge's
+  // If the smallest swap is outdated, the custodian requests a quote. The response also raises or ends the bridge's
   // alarms.
   { name: 'read_minimum', run: () => swap.custody.swapRoom() },
   {

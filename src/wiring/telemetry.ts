@@ -16,8 +16,8 @@ export type Line = Readonly<Record<string, unknown>>;
 export type Wired = Config & { readonly admission?: Admission };
 
 /**
- * The log has a line for only one in this many requests that succeed or fail by the caller's mistake, because the
- * platform charges for each line.
+ * Requests that succeed, or fail by the caller's mistake, get one log line in this many. The platform charges for each
+ * line.
  */
 const REQUESTS_PER_LINE = 100;
 

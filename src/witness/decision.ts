@@ -16,7 +16,7 @@ export type MintView = {
   /** Finalized block height. The supply is read afterwards, at the same slot or later. */
   readonly finalizedHeight: bigint;
   readonly program: string;
-  /** Finalized mint authority; null if nobody can mint. */
+  /** Finalized mint authority; null if minting is disabled for good. */
   readonly authority: string | null;
   /** Finalized supply in atoms. */
   readonly supply: bigint;

@@ -43,7 +43,7 @@ const LETTERS: ReadonlyMap<string, readonly string[]> = [CONFUSABLES, STYLED].re
   return letters;
 }, new Map<string, string[]>());
 
-/** Latin letters drawn white on black, and flags, which are pairs of letters: each row begins with A. */
+/** First code points of the rows of white-on-black Latin letters and of flag letters. Each row starts with A. */
 const DRAWN_ROWS = [0x1f150, 0x1f170, 0x1f1e6];
 
 function drawnLetter(character: string): string | undefined {

@@ -56,7 +56,7 @@ export type Lifetime = {
 
 /**
  * A transaction cannot land this many blocks after a height at which its blockhash was seen. 150 is Agave's
- * MAX_PROCESSING_AGE; 32 is a margin for a node whose responses come from several machines.
+ * MAX_PROCESSING_AGE. 32 is a margin for a node that consists of several machines.
  */
 export const EXPIRY_BLOCKS = 182n;
 

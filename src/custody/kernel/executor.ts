@@ -265,7 +265,7 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now: signing is stopped, signed operations have used up a limit, or the balance
+   * Why the operation cannot be signed now. Signing is stopped, signed operations have used up a limit, or the balance
    * minus reservations is too low.
    * @param cost 0 until it is known
    */

@@ -1,6 +1,6 @@
 /**
- * The custodian's own tables, the source of truth about money. Each event that may happen only once, such as the use of
- * a payment, is recorded in one storage transaction with the row that depends on it.
+ * The custodian's own tables, the source of truth about money. Some events may happen only once, such as the use of a
+ * payment. Each is recorded in one storage transaction with the row that depends on it.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * One movement signed by the reserve's key: its row in the journal and in D1, and the functions of its kind that
- * prepare and settle it.
+ * One movement signed by the reserve's key: its row in the journal and in D1. Its kind has the functions that prepare
+ * and settle it.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -10,10 +10,10 @@ import { parseReason, type Reason, reasonText } from './reason.ts';
 export type Kind = string;
 
 /**
- * planned   the intent is durable, nothing is signed
+ * planned   the intent is durable; not signed yet
  * signed    the bytes are stored, and sent until the outcome is final
  * settling  final on Solana; what it pays for, such as a swap's Bitcoin, has not arrived yet
- * done, failed  ended; nothing more moves
+ * done, failed  ended; no further movement
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';
 

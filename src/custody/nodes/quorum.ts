@@ -262,7 +262,7 @@ function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
 
 const areDifferent = <T>(a: T | null, b: T | null): boolean => a !== null && b !== null && a !== b;
 
-/** A node that lacks the transaction or some of its members contradicts nobody. */
+/** A node that lacks the transaction or some of its members does not contradict other nodes. */
 export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransaction | null): boolean =>
   a !== b &&
   a !== null &&

@@ -71,8 +71,8 @@ type PaymentCase =
    */
   | { readonly type: 'no_payment' }
   /**
-   * Matches no single request, for the reason in `NoMatch` (-> PAYMENT_NOT_BOUND; the operator may return it), or is
-   * used by a reward or a swap's refund (-> PAYMENT_ALREADY_USED).
+   * Does not match exactly one request, for the reason in `NoMatch`. -> PAYMENT_NOT_BOUND; the operator may return it.
+   * Or a reward or a swap's refund uses it. -> PAYMENT_ALREADY_USED
    */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /**

@@ -58,8 +58,8 @@ export class PaymentSearch {
   };
 
   /**
-   * The time in Unix milliseconds up to which a quorum of nodes has listed every payment to the treasury, and every
-   * payment listed by these nodes has been read. So a node that invents transactions cannot keep requests open.
+   * Time in Unix milliseconds. Up to it, a quorum of nodes has listed every payment to the treasury, and all payments
+   * in these lists have been read. So a node that invents transactions cannot keep requests open.
    */
   readUntil(): number {
     const { journal, nodes, treasury, treasuryAddress, now } = this.#context;

@@ -112,8 +112,8 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
       message:
         'D1 has rows that the journal lacks. Restore the journal to a later time, or run `ops begin-anew`.',
     };
-  // The journal was restored to an earlier moment. Transactions that the reserve signed later landed after all that the
-  // journal knows as final, so the search starts there.
+  // The journal was restored to an earlier moment. Transactions that the reserve signed later landed after all
+  // transactions that the journal records as final, so the search starts there.
   const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
   const spends: UnexplainedSpend[] = [];
   // If the key was changed, an earlier key may have signed them.

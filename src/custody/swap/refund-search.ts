@@ -194,8 +194,8 @@ const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
   );
 
 /**
- * What a check reads, in this order: named transactions, two undecided ones from each list, new ones from each list in
- * turn, old ones from lists without new ones.
+ * Chooses a check's reads, in this order: named transactions, then two undecided ones from each list. Then new ones
+ * from each list in turn, then old ones from lists without new ones.
  */
 function chooseReads(
   named: readonly string[],
@@ -252,7 +252,7 @@ function refundedBy(ports: SettlementPorts, operation: Operation, { signature, c
   };
 }
 
-/** The sum that the bridge announces, or null: it writes 0 until it knows the sum. */
+/** The sum that the bridge announces, or null: the bridge writes 0 until the sum is known. */
 const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
