@@ -123,6 +123,8 @@ CREATE TABLE IF NOT EXISTS proofs (
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
+-- A proof is always published with a higher revision than the one that it names.
+CREATE INDEX IF NOT EXISTS proofs_by_revision ON proofs (revision DESC);
 
 -- Alarms that are active, or whose end was not reported yet.
 CREATE TABLE IF NOT EXISTS alarms (

@@ -29,7 +29,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
   const d: GetProofDeps = {
     cache: new Cache({ now: () => clock.ms, defer: () => undefined }),
     now: () => clock.ms,
-    proofs: { newest: async () => rows()[0], list: async () => [] },
+    proofs: { newest: async () => rows()[0], list: async () => [], listDaily: async () => [] },
     custody: {
       async proof() {
         calls.custodian++;

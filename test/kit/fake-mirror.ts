@@ -6,6 +6,7 @@ import type { Mirror, MirrorBirth, MirrorRow } from '../../src/custody/kernel/po
 import { openD1 } from './d1.ts';
 
 export type FakeMirror = Mirror & {
+  readonly d1: D1Database;
   /** By entity and id. */
   readonly rows: Map<string, MirrorRow>;
   /** `down` accepts nothing; `loses answers` writes and then fails. */
@@ -36,6 +37,7 @@ export function createFakeMirror(): FakeMirror {
   const real = createD1Mirror(d1);
   const mirror: FakeMirror = {
     ...real,
+    d1,
     get rows() {
       const all = (['operation', ...RECORD_TABLES] as const).flatMap((entity) =>
         rows(entity === 'operation' ? 'operations' : entity).map(({ id, revision, ...columns }) => {

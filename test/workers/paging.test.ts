@@ -62,7 +62,7 @@ const INSERTS = {
        CASE i % 10 WHEN 1 THEN NULL ELSE 1767225600 + i / 3 END, 'x', 'x', '{}' FROM n`,
   proofs: (from: number, to: number) =>
     `INSERT INTO proofs (id, revision, hash, created_at, journal)
-     ${series(from, to)} SELECT ${time}, 1, 'hash' || i, 'x', json_object('message', ?, 'timestamp', ${time}, 'hash', 'hash' || i,
+     ${series(from, to)} SELECT ${time}, i, 'hash' || i, 'x', json_object('message', ?, 'timestamp', ${time}, 'hash', 'hash' || i,
        'bitcoin', json_object('scheme', 's', 'signature', 's', 'unprefixed', null), 'solana', json_object('scheme', 's', 'signature', 's'),
        'offline', json('false')) FROM n`,
 } as const;
@@ -120,13 +120,37 @@ describe.each(LISTS)('%s', (path, table, member, key, expected) => {
   });
 });
 
-it('lists 101 of 250 archived proofs and reads at most 210 rows', async () => {
-  const message = 'x';
-  await env.DB.prepare(INSERTS.proofs(1, 250)).bind(message).run();
+it('lists 250 archived proofs in the order of their chain at 210 rows a page, although the clock was ahead for one', async () => {
+  await env.DB.prepare(INSERTS.proofs(1, 250)).bind('x').run();
+  const ahead = '2026-02-01T00:00:00.000Z';
+  await env.DB.prepare(
+    `UPDATE proofs SET id = ?1, journal = json_set(journal, '$.timestamp', ?1) WHERE hash = 'hash50'`,
+  )
+    .bind(ahead)
+    .run();
   const store = createProofStore(counted);
-  const first = await store.list(101);
-  expect(first).toHaveLength(101);
-  expect(Math.max(...read)).toBeLessThanOrEqual(210);
+  const hashes: string[] = [];
+  let after: string | undefined;
+  let next = 250;
+  do {
+    read = [];
+    const page = await store.list(50, { after });
+    hashes.push(...page.map(({ hash }) => hash));
+    after = page.at(-1)?.timestamp;
+    expect(Math.max(...read)).toBeLessThanOrEqual(210);
+    // D1 receives a proof between two pages, and the newest row again with a higher revision.
+    next += 1;
+    await env.DB.prepare(INSERTS.proofs(next, next)).bind('x').run();
+    await env.DB.exec(`UPDATE proofs SET revision = revision + 1000 WHERE hash = 'hash${next}'`);
+  } while (after !== undefined && hashes.length < 1_000);
+  expect(hashes).toEqual(Array.from({ length: 250 }, (_, at) => `hash${250 - at}`));
+  const from = async (before: string) => (await store.list(1, { before })).map(({ timestamp }) => timestamp);
+  // The site links each proof by the millisecond after it.
+  expect(await from('2026-02-01T00:00:00.001Z')).toEqual([ahead]);
+  expect(await from('2026-01-01T00:00:40.001Z')).toEqual(['2026-01-01T00:00:40.000Z']);
+  read = [];
+  await store.newest();
+  expect(Math.max(...read)).toBeLessThanOrEqual(2);
 });
 
 it('finds the last proof of each day with one search per day, for any number of proofs', async () => {
@@ -134,7 +158,7 @@ it('finds the last proof of each day with one search per day, for any number of 
   const minutes = INSERTS.proofs(1, 4_320).replaceAll('+ i,', '+ i * 60,');
   await env.DB.prepare(minutes).bind('x').run();
   read = [];
-  const days = await createProofStore(counted).list(10, undefined, true);
+  const days = await createProofStore(counted).listDaily(10);
   expect(days.map(({ timestamp }) => timestamp)).toEqual([
     '2026-01-04T00:00:00.000Z',
     '2026-01-03T23:59:00.000Z',

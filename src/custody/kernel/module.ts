@@ -56,6 +56,7 @@ export type MirrorSource = {
   ): readonly { readonly id: string; readonly columns: Columns; readonly revision?: number }[];
   /**
    * Reserves the names in a lost row's `journal` column, so a new journal cannot use them. Call inside a transaction.
+   * @param revision its revision in D1
    */
-  adopt?(journal: string): void;
+  adopt?(journal: string, revision: number): void;
 };

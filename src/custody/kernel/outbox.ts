@@ -15,7 +15,7 @@ import { birthOf } from './birth.ts';
 import type { Journal } from './journal.ts';
 import { REFUSED_ROW, refusedKey } from './mirror-queue.ts';
 import type { ModuleTools } from './module.ts';
-import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage, Within } from './ports.ts';
+import type { Entity, Log, Mirror, MirrorBirth, MirrorRecord, MirrorRow, Storage, Within } from './ports.ts';
 
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each of them costs two calls to D1. */
@@ -193,8 +193,8 @@ export function createD1Mirror(db: D1Database): Mirror {
       ]);
     },
     async recordsAfter(entity, id, limit) {
-      const query = `SELECT id, journal FROM ${tableOf(entity)} WHERE id > ? ORDER BY id LIMIT ?`;
-      return (await db.prepare(query).bind(id, limit).all<{ id: string; journal: string }>()).results;
+      const query = `SELECT id, revision, journal FROM ${tableOf(entity)} WHERE id > ? ORDER BY id LIMIT ?`;
+      return (await db.prepare(query).bind(id, limit).all<MirrorRecord>()).results;
     },
   };
 }

@@ -51,12 +51,14 @@ export type Mirror = {
   newestRevision(): Promise<number>;
   /** Writes a test row and deletes it. @throws if D1 accepts no writes */
   probe(): Promise<void>;
-  /** The `journal` column of the rows whose id follows `id`, ordered by id. */
-  recordsAfter(entity: Entity, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
+  /** The rows whose id follows `id`, ordered by id. */
+  recordsAfter(entity: Entity, id: string, limit: number): Promise<MirrorRecord[]>;
 };
 
 /** What D1 mirrors; operations are in the table `operations`. */
 export type Entity = 'operation' | RecordTable;
+
+export type MirrorRecord = { readonly id: string; readonly revision: number; readonly journal: string };
 
 export type MirrorRow = {
   readonly entity: Entity;

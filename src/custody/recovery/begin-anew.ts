@@ -101,7 +101,7 @@ async function adoptRows(ports: BeginAnewPorts, mark: number): Promise<boolean> 
       const now = stored();
       // A concurrent command has already taken over this page.
       if (now?.table !== place.table || now.after !== place.after) return;
-      for (const row of rows) source.adopt?.(row.journal);
+      for (const row of rows) source.adopt?.(row.journal, row.revision);
       if (next) store(next);
     });
     if (!next) return true;

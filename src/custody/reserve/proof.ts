@@ -40,6 +40,8 @@ const DRAFT_LIFE_MS = 7 * DAY_MS;
 
 const LAST = 'proof';
 const DRAFT = 'proof_draft';
+/** Revision of the newest proof that was taken over from D1. */
+const ADOPTED = 'proof_adopted';
 
 export function newestProof(journal: ModuleTools['journal']): ProofRecord | undefined {
   const text = journal.getMeta(LAST);
@@ -115,9 +117,11 @@ export class Proofs implements CustodyModule {
         if (!proof || proof.timestamp <= id) return [];
         return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
       },
-      adopt: (text) => {
-        const { timestamp } = JSON.parse(text) as ProofRecord;
-        if (timestamp > (this.#stored()?.timestamp ?? '')) this.#tools.journal.setMeta(LAST, text);
+      adopt: (text, revision) => {
+        const { journal } = this.#tools;
+        if (revision < Number(journal.getMeta(ADOPTED) ?? 0)) return;
+        journal.setMeta(ADOPTED, String(revision));
+        journal.setMeta(LAST, text);
       },
     },
   ];

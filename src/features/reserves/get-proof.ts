@@ -8,7 +8,7 @@ import type { ProofStore } from './reserves-store.ts';
 
 export type GetProofDeps = {
   readonly cache: Cache;
-  readonly proofs: Pick<ProofStore, 'newest' | 'list'>;
+  readonly proofs: Pick<ProofStore, 'newest' | 'list' | 'listDaily'>;
   readonly custody: Pick<CustodianApi, 'proof'>;
   readonly now: () => number;
 };

@@ -85,7 +85,7 @@ const historyRoute = createRoute({
   request: {
     query: z.object({
       ...pageParams(50),
-      before: z.iso.datetime().optional().describe('Only proofs from before this time'),
+      before: z.iso.datetime().optional().describe('Starts at the newest proof from before this time'),
       every: z.enum(['hour', 'day']).optional().describe('With `day`, only the last proof of each UTC date'),
     }),
   },
@@ -119,8 +119,9 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   })
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor, every } = c.req.valid('query');
-    const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
-    const read = await c.var.deps.reserves.proofs.list(limit + 1, after, every === 'day');
+    const place = { before, after: decodeCursor(HISTORY, HistoryKey, cursor)?.[0] };
+    const { proofs: archive } = c.var.deps.reserves;
+    const read = await (every === 'day' ? archive.listDaily : archive.list)(limit + 1, place);
     const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
     const proofs = rows.map(({ message, timestamp, hash, bitcoin, solana }) => {
       const proof = readProofMessage(message);

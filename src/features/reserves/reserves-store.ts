@@ -72,26 +72,45 @@ export type ProofStore = ReturnType<typeof createProofStore>;
 /** Sorts after every time. */
 const AFTER_ALL_TIMES = '~';
 
+/**
+ * Revisions follow the chain of hashes. Times do not: a proof that was signed while the clock was ahead has a later time
+ * than the proofs that follow it.
+ */
+const chain = (where = ''): string => `SELECT journal FROM proofs ${where} ORDER BY revision DESC LIMIT ?1`;
+const revisionAt = (condition: string): string =>
+  `(SELECT revision FROM proofs WHERE id ${condition} ?2 ORDER BY id DESC LIMIT 1)`;
+const NEWEST_PROOFS = chain();
+const AFTER = chain(`WHERE revision < ${revisionAt('<=')}`);
+const BEFORE = chain(`WHERE revision <= ${revisionAt('<')}`);
+
 /** Searches the index once per day, regardless of the number of proofs on that day. */
 const DAILY = `WITH RECURSIVE days (id) AS (
-    SELECT MAX(id) FROM proofs WHERE id < ?1
-    UNION ALL SELECT (SELECT MAX(id) FROM proofs WHERE id < substr(days.id, 1, 10)) FROM days WHERE days.id IS NOT NULL LIMIT ?2
+    SELECT MAX(id) FROM proofs WHERE id < ?2
+    UNION ALL SELECT (SELECT MAX(id) FROM proofs WHERE id < substr(days.id, 1, 10)) FROM days WHERE days.id IS NOT NULL LIMIT ?1
   ) SELECT journal FROM days JOIN proofs USING (id) ORDER BY id DESC`;
 
-/** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
+/**
+ * Where a page starts.
+ * @property after time of the last proof that was shown
+ * @property before the page starts at the newest proof from before this time
+ */
+export type ProofPlace = { readonly after?: string | undefined; readonly before?: string | undefined };
+
+/** Ids are the times of the messages, ISO 8601 UTC. */
 export const createProofStore = (db: D1Reads) => ({
   async newest(): Promise<ProofRecord | undefined> {
-    const [newest] = await rowsOf(db, ProofRow, 'SELECT journal FROM proofs ORDER BY id DESC LIMIT 1');
+    const [newest] = await rowsOf(db, ProofRow, NEWEST_PROOFS, 1);
     return newest;
   },
 
-  /**
-   * Newest first.
-   * @param before only proofs signed before this time
-   * @param isDaily only the last proof of each UTC day
-   */
-  list(limit: number, before = AFTER_ALL_TIMES, isDaily = false): Promise<ProofRecord[]> {
-    const sql = isDaily ? DAILY : 'SELECT journal FROM proofs WHERE id < ?1 ORDER BY id DESC LIMIT ?2';
-    return rowsOf(db, ProofRow, sql, before, limit);
+  /** Newest first: each proof names the next one of the list. */
+  list(limit: number, { after, before }: ProofPlace = {}): Promise<ProofRecord[]> {
+    if (after !== undefined) return rowsOf(db, ProofRow, AFTER, limit, after);
+    if (before !== undefined) return rowsOf(db, ProofRow, BEFORE, limit, before);
+    return rowsOf(db, ProofRow, NEWEST_PROOFS, limit);
   },
+
+  /** The last proof of each UTC day, by the proofs' times. */
+  listDaily: (limit: number, { before, after = before ?? AFTER_ALL_TIMES }: ProofPlace = {}) =>
+    rowsOf(db, ProofRow, DAILY, limit, after),
 });

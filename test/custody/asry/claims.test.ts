@@ -191,7 +191,7 @@ describe('epochs', () => {
     const store = new AsryStore(w);
     const [epoch] = w.claims.context.store.epochs(1);
     const [start = 0, end = 0] = [epoch?.startsAt, epoch?.endsAt].map((time) => (time ?? 0) - 100);
-    store.mirrored()[0]?.adopt?.(stringifyJson({ epoch: { ...epoch, startsAt: start, endsAt: end } }));
+    store.mirrored()[0]?.adopt?.(stringifyJson({ epoch: { ...epoch, startsAt: start, endsAt: end } }), 1);
     expect([store.epochAt(start)?.number, store.lastEnd()]).toEqual([epoch?.number, end]);
   });
 

@@ -105,7 +105,7 @@ describe('the command begin-anew', () => {
       if (entity !== 'operation' || !swap) return recordsAfter(entity, after, limit);
       const from = after === '' ? 0 : Number(after.slice(-5)) + 1;
       const found = Array.from({ length: Math.min(limit, 21_000 - from) }, (_, at) => nameOf(from + at));
-      return found.map((name) => ({ id: name, journal: swap.journal.replaceAll(swap.id, name) }));
+      return found.map((id) => ({ ...swap, id, journal: swap.journal.replaceAll(swap.id, id) }));
     };
     const messages = ['more are left', 'has begun anew'];
     for (const message of messages) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { buildProofMessage, parseProofMessage, proofHash } from '../../../src/chain/bitcoin/proof-message.ts';
 import { signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { HOUR_MS } from '../../../src/core/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import type { ProofAnswer, ProofRecord } from '../../../src/custody/api.ts';
 import { createProofSigner } from '../../../src/custody/kernel/signer.ts';
 import { scenes } from '../../kit/scenes.ts';
@@ -136,6 +136,8 @@ it.each(
       | tick 0s; ops pause; tick 1h; proofs = 1; ops resume; tick 1m; proofs = 2
     the archive in D1 receives every proof, later if D1 was unavailable
       | tick 0s; d1 down; tick 1h; tick 1h; proofs = 1; d1 up; tick 1m; proofs = 3; linked = true
+    the archive shows each proof after the one that it names, although the clock was a day ahead for one proof
+      | tick 0s; jump 1d; tick 0s; jump -23h; tick 0s; tick 2h; proofs = 4; linked = true
   `),
 )('%s', (_title, steps = '') => {
   const w = start();
@@ -143,21 +145,30 @@ it.each(
 });
 
 describe('the archive', () => {
-  it("a journal that begins anew signs no proof until then, and continues the archive's chain of proofs", async () => {
-    const w = start();
-    await w.tick();
-    const [first] = w.archive();
-    w.restart(true);
-    await w.tick(HOUR_MS);
-    await w.tick(10 * MINUTE);
-    expect(w.archive()).toHaveLength(1);
-    const { message } = await w.custody().ops({ name: 'begin-anew' });
-    const id = /--confirm (\w+)/.exec(message)?.[1] ?? '';
-    expect(await w.custody().ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
-    await w.custody().ops({ name: 'resume' });
-    await w.tick(MINUTE);
-    expect(parseProofMessage(w.archive()[1]?.message ?? '').previousProof).toBe(first?.hash);
-  });
+  it.each([
+    ['', 0],
+    [', although the clock was ahead for one of them', DAY_MS],
+  ])(
+    "a journal that begins anew signs no proof until then, and continues the archive's chain of proofs%s",
+    async (_, aheadMs) => {
+      const w = start();
+      await w.tick();
+      await w.tick(HOUR_MS + aheadMs);
+      w.clock.now -= aheadMs;
+      await w.tick(HOUR_MS);
+      const { hash } = proofOf(await w.custody().proof());
+      w.restart(true);
+      await w.tick(HOUR_MS);
+      await w.tick(10 * MINUTE);
+      expect(w.archive()).toHaveLength(3);
+      const { message } = await w.custody().ops({ name: 'begin-anew' });
+      const id = /--confirm (\w+)/.exec(message)?.[1] ?? '';
+      expect(await w.custody().ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
+      await w.custody().ops({ name: 'resume' });
+      await w.tick(MINUTE);
+      expect(parseProofMessage(proofOf(await w.custody().proof()).message).previousProof).toBe(hash);
+    },
+  );
 });
 
 describe('a Bitcoin key that is kept elsewhere', () => {

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { parseProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../../src/custody/api.ts';
 import type { OpsCommand } from '../../../src/custody/operator-api.ts';
+import { createProofStore } from '../../../src/features/reserves/reserves-store.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
 import type { createReserveService } from './reserve-service.ts';
 
@@ -68,11 +69,13 @@ export async function playReserve(
       return `${(clock.now - Date.parse(answer.proof.timestamp)) / 1_000}s`;
     },
     proofs: () => archive().length,
-    /** Whether each proof in the archive names the one before it. */
-    linked: () =>
-      archive().every(
-        ({ message }, at, all) => parseProofMessage(message).previousProof === (all[at - 1]?.hash ?? null),
-      ),
+    /** Whether each proof of the public archive names the one before it. */
+    async linked() {
+      const newestFirst = await createProofStore(mirror.d1).list(100);
+      return newestFirst.every(
+        ({ message }, at, all) => parseProofMessage(message).previousProof === (all[at + 1]?.hash ?? null),
+      );
+    },
   };
   await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
 }
