@@ -5,6 +5,7 @@
  * @module
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { isAhead } from '../core/due-time.ts';
 import { AppError, failureReason } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { keepNewest } from '../core/keep-newest.ts';
@@ -93,8 +94,6 @@ const SOURCE_LAG_MS = 2_000;
 const CRON_PERIOD_MS = 60_000;
 /** An older value is looked up in KV at most once in this time. */
 const LOOK_AGAIN_MS = 5_000;
-/** Maximum difference between the clocks of two isolates. */
-const MAX_SKEW_MS = 5_000;
 const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
 /**
@@ -128,7 +127,7 @@ export class Cache {
     let validFrom = notBefore;
     if (policy.changedByOperations || policy.kv)
       [validFrom] = await Promise.all([this.#validFrom(policy), this.#readKv(key, policy)]);
-    const known = this.#memory.get(key);
+    const known = this.#known(key);
     const age = known && known.asOf >= validFrom ? this.#ageOf(known) : Number.POSITIVE_INFINITY;
     if (known && age < freshMs + revalidateMs) {
       if (age >= freshMs && !this.#running(key)) this.#load(key, policy, load).catch(() => undefined);
@@ -140,7 +139,7 @@ export class Cache {
       if (loaded) return this.#shown<T>(key, loaded);
     } catch (error) {
       // A miss has deleted the older value.
-      if (!older || !this.#memory.get(key)) throw error;
+      if (!older || !this.#known(key)) throw error;
     }
     return { ...older, stale: true } as Cached<T>;
   }
@@ -163,12 +162,23 @@ export class Cache {
     return body;
   }
 
+  #known(key: string): Entry | undefined {
+    const entry = this.#memory.get(key);
+    return entry && !isAhead(entry.asOf, this.#options.now()) ? entry : undefined;
+  }
+
+  /** The last failed load. */
+  #failed(key: string): Failure | undefined {
+    const failure = this.#failures.get(key);
+    return failure && !isAhead(failure.at, this.#options.now()) ? failure : undefined;
+  }
+
   #ageOf({ asOf }: Entry): number {
     return this.#options.now() - asOf;
   }
 
   #shown<T>(key: string, { value, asOf, failedAt = 0 }: Entry): Cached<T> {
-    const stale = Math.max(failedAt, this.#failures.get(key)?.at ?? 0) > asOf;
+    const stale = Math.max(failedAt, this.#failed(key)?.at ?? 0) > asOf;
     return { value, asOf, stale } as Cached<T>;
   }
 
@@ -223,7 +233,7 @@ export class Cache {
     const { freshMs, staleMs } = policy;
     const validFrom = await this.#validFrom(policy);
     const began = now();
-    const asOf = (key: string): number => this.#memory.get(key)?.asOf ?? Number.NEGATIVE_INFINITY;
+    const asOf = (key: string): number => this.#known(key)?.asOf ?? Number.NEGATIVE_INFINITY;
     const isYounger = (key: string, ms: number): boolean => now() - asOf(key) < ms;
     const isFresh = (key: string): boolean => isYounger(key, freshMs) && asOf(key) >= validFrom;
     const missing = keys.filter((key) => !isFresh(key) && !this.#failureOf(key));
@@ -236,7 +246,7 @@ export class Cache {
       }
     return new Map(
       keys.flatMap((key) => {
-        const known = this.#memory.get(key);
+        const known = this.#known(key);
         if (!known || !isYounger(key, staleMs)) return [];
         return [[key, { ...known, stale: !isFresh(key) } as Cached<T>] as const];
       }),
@@ -246,7 +256,8 @@ export class Cache {
   /** A running load of this key that can still be joined. */
   #running(key: string): Load | undefined {
     const load = this.#loads.get(key);
-    return load && this.#options.now() < load.began + JOIN_MS ? load : undefined;
+    const now = this.#options.now();
+    return load && !isAhead(load.began, now) && now < load.began + JOIN_MS ? load : undefined;
   }
 
   /** Undefined if the load is too slow, or was refused because the caller that began it has used up its share. */
@@ -276,7 +287,7 @@ export class Cache {
     try {
       const stored = entryOf(await withoutBookmark(load), began);
       // A load that began later may have ended earlier.
-      if (stored.asOf >= (this.#memory.get(key)?.asOf ?? 0)) {
+      if (stored.asOf >= (this.#known(key)?.asOf ?? 0)) {
         this.#failures.delete(key);
         this.#memory.set(key, stored);
       }
@@ -285,7 +296,7 @@ export class Cache {
     } catch (error) {
       if (!(error instanceof Miss)) {
         this.#noteFailure(key, error);
-        const known = this.#memory.get(key);
+        const known = this.#known(key);
         if (known) this.#writeKv(key, policy, { ...known, failedAt: began });
         throw error;
       }
@@ -297,7 +308,7 @@ export class Cache {
 
   /** The error of the last load, during the pause in which the upstream is not contacted. */
   #failureOf(key: string): Failure | undefined {
-    const failure = this.#failures.get(key);
+    const failure = this.#failed(key);
     return failure && failure.at + failure.pauseMs > this.#options.now() ? failure : undefined;
   }
 
@@ -309,7 +320,7 @@ export class Cache {
   /** Uses a value or failure that the cron has stored, unless the value in memory is newer. */
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
-    const known = this.#memory.get(key);
+    const known = this.#known(key);
     // A value that the cron reads only once an hour is usually older than `CRON_PERIOD_MS`. So KV is not read each
     // time.
     const lookedAgo = now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY);
@@ -322,10 +333,10 @@ export class Cache {
     if (use === undefined || isFresh || notBefore > now()) return;
     keepNewest(this.#lookedAt, key, now(), MAX_NOTES);
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
-    const newest = this.#memory.get(key);
+    const newest = this.#known(key);
     if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
     // A value that a fast clock has written would stay fresh until this clock has caught up.
-    if (found.asOf > now() + MAX_SKEW_MS) return;
+    if (isAhead(found.asOf, now())) return;
     // The value of one read stays the same object, so a body made from it stays valid.
     const { value, asOf, failedAt } = {
       ...found,

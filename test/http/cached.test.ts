@@ -91,6 +91,14 @@ eachScene(`
     | read c cron; read w warmed = one 0s; fail; wait 1m; read c cron; read w warmed = one 60s stale; read n warmed = one 60s stale;
       wait 1m; read c cron; read w warmed = one 120s stale; read n warmed = one 120s stale;
       work; wait 1m; read c cron; read w warmed = one 0s; read n warmed = one 0s; calls = 4
+  a value that was read while the clock was a day ahead is read again once the clock is right
+    | wait 1d; read = one 0s; wait -1d; value two; read = two 0s
+  an isolate whose clock was a day ahead takes the value that the cron stores once the clock is right
+    | wait 1d; read w warmed = one 0s; wait -1d; value two; read c cron; wait 1s; read w warmed = two 1s; calls = 2
+  a load that failed while the clock was a day ahead delays no load once the clock is right
+    | wait 1d; fail; read = Error: down; wait -1d; work; read = one 0s
+  a failure while the clock was a day ahead makes no later value of the cron stale
+    | wait 1d; fail; read w warmed = Error: down; wait -1d; work; read c cron; read w warmed = one 0s
 `)('%s', (_title, steps = '') => play(steps));
 
 it('an isolate whose clock was ahead does not keep its value fresh in the others', async () => {
@@ -127,6 +135,14 @@ it('a request loads the value itself if the load of a cancelled request never se
   expect(await Promise.race([waits, 'waiting'])).toBe('waiting');
   await vi.advanceTimersByTimeAsync(1);
   expect((await waits).value).toBe('own');
+});
+
+it('a request joins no load that began while the clock was a day ahead', async () => {
+  let now = 86_400_000;
+  const cache = new Cache({ now: () => now, defer: () => undefined });
+  void cache.read('key', SHORT, () => new Promise<string>(() => undefined));
+  now = 0;
+  expect(await cache.read('key', SHORT, async () => 'own')).toMatchObject({ value: 'own' });
 });
 
 it.each([
