@@ -74,7 +74,9 @@ const shown = ({ settlement }: Settled): string => {
   const { btcTxid, btcVout, btcSats } = settlement.outcome;
   const paid = `${btcTxid === TXID ? 't' : 'o'}:${btcVout} ${btcSats}`;
   if (settlement.state === 'complete') return `whole ${paid}`;
-  return settlement.arrived ? `part ${paid} cost ${settlement.cost}` : `part ${paid} unsettled`;
+  return settlement.arrived
+    ? `${settlement.reason} ${paid} cost ${settlement.cost}`
+    : `${settlement.reason} ${paid} unsettled`;
 };
 
 describe('delivery', () => {
@@ -84,8 +86,8 @@ describe('delivery', () => {
       a delivery is the confirmed output to our address                                              | t   | t 9@bc1qchange 124500  |   | whole t:1 124500
       a delivery is found in any of several reported transactions                                    | o t | t 124500               |   | whole t:0 124500
       a delivery of exactly the minimum is enough                                                    | t   | t 124000               |   | whole t:0 124000
-      less than the minimum settles the swap if no more is missing than it may cost                  | t   | t 121520               |   | part t:0 121520 cost 30000000
-      a delivery of which more is missing leaves the swap unsettled                                  | t   | t 121519               |   | part t:0 121519 unsettled
+      less than the minimum settles the swap if no more is missing than it may cost                  | t   | t 121520               |   | partial t:0 121520 cost 30000000
+      a delivery of which more is missing leaves the swap unsettled                                  | t   | t 121519               |   | partial t:0 121519 unsettled
       an output in no block is not a delivery yet, and its block is awaited                          | t   | t 124500 mempool       |   | waits for a block
       an output to another address is not a delivery                                                 | t   | t 124500@bc1qother     |   | waits
       an output to no address is not a delivery                                                      | t   | t 124500@none          |   | waits
@@ -94,7 +96,7 @@ describe('delivery', () => {
       a swap takes the output of a batch that fits its amount, not a larger one                      | t   | t 200000 124500        |   | whole t:1 124500
       a swap takes the output of a batch that fits its amount, not a smaller one                     | t   | t 60000 124500         |   | whole t:1 124500
       of three outputs, a swap takes the one that fits its amount                                    | t   | t 60000 200000 124500  |   | whole t:2 124500
-      the largest unused output is the part when no output of a batch is enough                      | t   | t 10 90000 20          |   | part t:1 90000 unsettled
+      the largest unused output is the part when no output of a batch is enough                      | t   | t 10 90000 20          |   | partial t:1 90000 unsettled
       a part does not end a swap while another reported transaction is unconfirmed                   | o t | o 7                    |   | waits
       a whole payment in a later transaction is preferred to a part in an earlier                    | o t | o 7, t 124500          |   | whole t:0 124500
       a payment that is more than two hours older than the swap is not a delivery                    | t   | t 124500 age=7201      |   | waits
