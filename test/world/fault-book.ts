@@ -10,7 +10,7 @@ export interface Fault {
   readonly match?: string;
   /** Number of affected requests; without it, all until the fault is removed. */
   readonly times?: number;
-  /** Milliseconds, for `delay` and `settle` with mode `slow`. */
+  /** Milliseconds, for `delay`. */
   readonly ms?: number;
   /** Seconds in the Retry-After header of a 429. */
   readonly retryAfterSeconds?: number;

@@ -24,8 +24,6 @@ export interface UpstreamOptions {
   label?(request: Omit<WorldRequest, 'label'>): string;
 }
 
-const HELD_LOOK_MS = 10;
-
 const page = (title: string): string =>
   `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
 
@@ -116,9 +114,6 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
       return send(out, { status: 200, headers: { 'content-type': 'text/html' }, body: page('Maintenance') });
 
     const result = await options.handle(request);
-    const isHeld = () => faults.peek(name, 'hold', label, `${bare.method} ${incoming.url}`) !== null;
-    while (isHeld()) await sleep(HELD_LOOK_MS, undefined, { ref: false });
-    if (take('lost') !== null) return void incoming.socket.destroy();
     if (take('truncate') !== null)
       return send(out, { ...result, body: result.body.slice(0, Math.floor(result.body.length / 2)) });
     send(out, result);

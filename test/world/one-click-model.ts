@@ -41,11 +41,9 @@ export interface OneClickOptions {
   readonly onSwap?: (swap: Swap) => void;
 }
 
-/** What `wrongRecipient`, `wrongRefundTo`, `wrongAsset` and `wrongSignature` show unless they name a text. */
+/** What `wrongRecipient` and `wrongSignature` show unless they name a text. */
 const WRONG = {
   recipient: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
-  refundTo: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
-  asset: 'nep141:eth.omft.near',
   signature: `ed25519:${base58.encode(new Uint8Array(64).fill(1))}`,
 };
 
@@ -71,7 +69,6 @@ export function depositAddress(index: number): string {
 type AppFee = { readonly recipient: string; readonly fee: number };
 const feesOf = (value: unknown): readonly AppFee[] => (Array.isArray(value) ? (value as AppFee[]) : []);
 const sumOf = (fees: readonly AppFee[]): number => fees.reduce((sum, { fee }) => sum + fee, 0);
-const shift = (fault: Fault | null): bigint => (fault === null ? 0n : BigInt(fault.by ?? 1));
 const lie = (fault: Fault | null, right: string, wrong: string): string =>
   fault === null ? right : (fault.value ?? wrong);
 
@@ -101,33 +98,30 @@ export function createOneClick(options: OneClickOptions) {
     ].map((fee) => (asked.dry ? fee : { ...fee, limitOrderId: null }));
     const figures = terms(asked, BigInt(sumOf(appFees)));
     if (typeof figures === 'string') return message(400, figures, path);
-    const shownIn = figures.amountIn + shift(take('wrongDeposit'));
-    const deadline =
-      take('expiredDeadline') === null ? Date.parse(asked.deadline) + GRACE_MS : now() - 60_000;
-    const address = asked.dry || take('noDeposit') !== null ? null : options.deposit();
+    const deadline = Date.parse(asked.deadline) + GRACE_MS;
+    const address = asked.dry ? null : options.deposit();
 
     const quoteRequest: QuoteRequest = {
       ...echoOf({ ...asked, appFees }),
       recipient: lie(take('wrongRecipient'), asked.recipient, WRONG.recipient),
-      refundTo: lie(take('wrongRefundTo'), asked.refundTo, WRONG.refundTo),
-      destinationAsset: lie(take('wrongAsset'), BTC_ASSET, WRONG.asset),
-      amount: (figures.amountIn + shift(take('wrongAmount'))).toString(),
+      refundTo: asked.refundTo,
+      destinationAsset: BTC_ASSET,
+      amount: (figures.amountIn + (take('wrongAmount') === null ? 0n : 1n)).toString(),
     };
     const ends = asked.dry ? null : isoTime(deadline);
     const signed = answerOf({
       quoteRequest,
-      quote: quoteOf({ ...figures, amountIn: shownIn }, ends, address),
+      quote: quoteOf(figures, ends, address),
       timestamp: isoTime(),
       key,
       number: ++answers,
     });
     const answer = { ...signed, signature: lie(take('wrongSignature'), signed.signature, WRONG.signature) };
     if (address !== null && !swaps.has(address)) {
-      const isBtc = quoteRequest.destinationAsset === BTC_ASSET;
       const swap: Swap = {
         ...figures,
         answer,
-        askedDestination: isBtc ? asked.destinationAsset : quoteRequest.destinationAsset,
+        askedDestination: asked.destinationAsset,
         deposit: address,
         recipient: quoteRequest.recipient,
         refundTo: quoteRequest.refundTo,

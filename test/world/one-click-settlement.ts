@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BitcoinNode } from './bitcoin-node.ts';
-import { type Payment, payBitcoin } from './bitcoin-wallet.ts';
+import { payBitcoin } from './bitcoin-wallet.ts';
 import type { Fault, FaultBook } from './fault-book.ts';
 import type { BitcoinKey, SolanaKey } from './keys.ts';
 import type { Swap, SwapStatus } from './one-click-swap.ts';
@@ -32,12 +32,11 @@ export interface SettlementOptions {
 
 /**
  * Settles deposits: a real Bitcoin transaction for the quoted amount, a real SOL transfer back for another amount or after
- * the deadline. Fault `settle` changes the next settlement by its `mode`; `batch` pays two swaps with one transaction.
+ * the deadline. Fault `settle` changes the next settlement by its `mode`.
  */
 export function startSettlement(options: SettlementOptions): Settlement {
   const { ledger, bitcoin, faults, solanaBank, bitcoinBank } = options;
   const swaps = new Map<string, Swap>();
-  const batch: { swap: Swap; payment: Payment }[] = [];
   const stopping = new AbortController();
 
   function mark(swap: Swap, status: SwapStatus): void {
@@ -57,26 +56,11 @@ export function startSettlement(options: SettlementOptions): Settlement {
     swap.refundReason = reason;
   }
 
-  async function pay(swap: Swap, sats: bigint, claimed: bigint): Promise<void> {
-    const payment: Payment = { address: swap.recipient, sats };
-    swap.paidSats = claimed;
-    if (faults.take('oneclick', 'batch') !== null) batch.push({ swap, payment });
-    if (batch.some((entry) => entry.swap === swap)) {
-      if (batch.length < 2) return;
-      const both = batch.splice(0, 2);
-      const txid = await payBitcoin(
-        bitcoin,
-        bitcoinBank,
-        both.map((entry) => entry.payment),
-      );
-      for (const entry of both) finish(entry.swap, txid);
-      return;
-    }
-    finish(swap, await payBitcoin(bitcoin, bitcoinBank, [payment]));
-  }
-
-  function finish(swap: Swap, txid: string): void {
-    swap.paidHashes = [txid];
+  async function pay(swap: Swap): Promise<void> {
+    swap.paidSats = swap.amountOut;
+    swap.paidHashes = [
+      await payBitcoin(bitcoin, bitcoinBank, [{ address: swap.recipient, sats: swap.amountOut }]),
+    ];
     mark(swap, 'SUCCESS');
   }
 
@@ -89,21 +73,8 @@ export function startSettlement(options: SettlementOptions): Settlement {
       case 'refund':
         await refund(swap, 'SLIPPAGE_EXCEEDED', swap.received);
         return mark(swap, 'REFUNDED');
-      case 'partial': {
-        const half = swap.minAmountOut / 2n;
-        return pay(swap, half, half);
-      }
-      case 'wrongAmount':
-        return pay(swap, swap.amountOut - BigInt(fault.by ?? 1000), swap.amountOut);
-      case 'wrongTx': {
-        swap.paidSats = swap.amountOut;
-        return finish(
-          swap,
-          await payBitcoin(bitcoin, bitcoinBank, [{ address: bitcoinBank.address, sats: 1000n }]),
-        );
-      }
       default:
-        await pay(swap, swap.amountOut, swap.amountOut);
+        await pay(swap);
     }
   }
 
@@ -119,7 +90,7 @@ export function startSettlement(options: SettlementOptions): Settlement {
     }
     mark(swap, 'PROCESSING');
     const fault = faults.take('oneclick', 'settle');
-    await pause(options.settleDelayMs + (fault?.mode === 'slow' ? (fault.ms ?? 10_000) : 0));
+    await pause(options.settleDelayMs);
     await settle(swap, fault);
   }
 

@@ -84,9 +84,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
 
   function terms(asked: QuoteRequest, feesBps: bigint): Figures | string {
     const amountIn = BigInt(asked.amount);
-    const low = faults.take(NAME, 'lowOutput', 'POST /v0/quote');
-    const fair = satsFor(amountIn, SPREAD_BPS + feesBps);
-    const gross = (fair * BigInt(10_000 - (low === null ? 0 : (low.by ?? 1000)))) / 10_000n;
+    const gross = satsFor(amountIn, SPREAD_BPS + feesBps);
     if (gross < 2n * WITHDRAW_FEE_SATS) {
       const least = (2n * WITHDRAW_FEE_SATS * amountIn) / (gross === 0n ? 1n : gross) + 1n;
       return `Amount is too low for bridge, try at least ${least}`;
