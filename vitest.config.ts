@@ -22,7 +22,7 @@ const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter
 /** Files of the world project that take longest, longest first. One of them that started last would run alone. */
 const LONGEST = [
   ...['contract', 'ops', 'route-flood', 'openapi-contract', 'start', 'remote-key'],
-  ...['hanging-nodes', 'version-one', 'upgrade', 'tokens', 'absr', 'asry', 'status'],
+  ...['hanging-nodes', 'version-one', 'upgrade', 'tokens', 'asry', 'status'],
   ...['alarms', 'mixed-releases', 'api-guide'],
 ].map((name) => `/${name}.test.ts`);
 

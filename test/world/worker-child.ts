@@ -55,7 +55,6 @@ async function optionsOf(
 /** Name of the Worker that runs the custodian's object if the object has another release. */
 const OBJECT = 'sluice-object';
 const WITNESS = 'sluice-witness';
-const SECOND = 'sluice-second';
 const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
   className: 'Custodian',
   scriptName: objectBundlePath === undefined ? 'sluice' : OBJECT,
@@ -165,16 +164,6 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
         ...(objectBundlePath === undefined
           ? []
           : [{ ...serviceWorker(setup, options, OBJECT, objectBundlePath), assets: undefined }]),
-        ...(setup.hasSecondIsolate
-          ? [
-              {
-                ...serviceWorker(setup, options, SECOND, setup.bundlePath),
-                ...withSite(options.worker, setup.sitePath),
-                durableObjects: objectsOf(setup),
-                ...DIRECT,
-              },
-            ]
-          : []),
         inside(setup, options),
         ...(setup.witness === undefined ? [] : [await witnessWorker(setup.witness)]),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
@@ -190,9 +179,8 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
   const insideUrl = await miniflare.unsafeGetDirectURL('inside');
   const direct = async (name: string) => (await miniflare.unsafeGetDirectURL(name)).origin;
   const witnessUrl = setup.witness ? await direct(WITNESS) : null;
-  const secondUrl = setup.hasSecondIsolate ? await direct(SECOND) : null;
   const { crons } = options;
-  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, witnessUrl, secondUrl, crons });
+  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, witnessUrl, crons });
   return miniflare;
 }
 

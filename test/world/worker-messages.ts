@@ -8,7 +8,6 @@ export type FromWorkerProcess =
       readonly url: string;
       readonly insideUrl: string;
       readonly witnessUrl: string | null;
-      readonly secondUrl: string | null;
       readonly crons: readonly string[];
     }
   | { readonly type: 'failed'; readonly reason: string }
@@ -42,8 +41,6 @@ export interface WorkerSetup extends WorkerFiles {
   readonly sitePath?: string;
   /** Where the process may leave temporary files when it is killed. */
   readonly tempPath: string;
-  /** Whether another isolate of the service runs over the same D1, KV and objects, with a port of its own. */
-  readonly hasSecondIsolate?: boolean;
   readonly bindings: Readonly<Record<string, string>>;
   /** The witness's Worker; absent where the reserve mints alone. */
   readonly witness?: WorkerFiles & { readonly bindings: Readonly<Record<string, string>> };

@@ -22,8 +22,6 @@ export interface WorkerProcess {
   url(): string | null;
   /** Where the witness listens; null while it is down or absent. */
   witnessUrl(): string | null;
-  /** Where the second isolate listens; null while it is down or absent. */
-  secondUrl(): string | null;
   /** Starts this release; without one, the release that was started last. */
   start(release?: Release): Promise<void>;
   /** SIGKILL to the process and everything that it started; storage stays. */
@@ -132,7 +130,6 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
   return {
     url: () => running?.url ?? null,
     witnessUrl: () => running?.witnessUrl ?? null,
-    secondUrl: () => running?.secondUrl ?? null,
     start,
     kill: () => end(killGroup),
     stop: () => end((ending) => ending.disconnect()),

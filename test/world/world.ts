@@ -46,7 +46,6 @@ export interface WorldOptions {
   /** Milliseconds between a confirmed deposit and its Bitcoin payment. */
   readonly settleDelayMs?: number;
   readonly reserveLamports?: bigint;
-  readonly reserveSats?: bigint;
   /** Bindings to add or replace, or a function that creates them; undefined removes one. */
   readonly vars?: Vars | ((own: Readonly<Record<string, string>>) => Vars);
   /** The release to start with; default the one of these sources. */
@@ -61,8 +60,6 @@ export interface WorldOptions {
   readonly mcp?: boolean;
   /** Whether a mint of ABSR needs the signature of a witness. */
   readonly witness?: boolean;
-  /** Whether a second isolate serves the same service, as in another location of the platform. */
-  readonly hasSecondIsolate?: boolean;
   readonly onLog?: (line: string) => void;
   /** Days before today on which the world begins: its block times, and the Worker's clock from its first event on. */
   readonly pastDays?: number;
@@ -106,8 +103,6 @@ export interface World {
   readonly worker: {
     /** Where the Worker listens behind the edge; null while it is down. */
     url(): string | null;
-    /** Where the second isolate listens; null while it is down or absent. */
-    secondUrl(): string | null;
     start(): Promise<void>;
     /**
      * Builds site and Worker from the current files, and restarts the Worker on its storage. @throws Error
@@ -219,11 +214,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     });
     stops.push(() => solana.stop());
     const users = await createUsers(solana);
-    const { bank, node: bitcoin } = await startBitcoin(
-      reserveBitcoin.address,
-      options.reserveSats ?? 1_000_000n,
-      now,
-    );
+    const { bank, node: bitcoin } = await startBitcoin(reserveBitcoin.address, 1_000_000n, now);
     stops.push(() => bitcoin.close());
     const blockMs = options.blockMs ?? 3000;
     if (blockMs > 0) {
@@ -295,7 +286,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         storagePath: join(folder, 'storage'),
         tempPath: folder,
         bindings,
-        hasSecondIsolate: options.hasSecondIsolate ?? false,
         ...(witnessBundle === undefined
           ? {}
           : {
@@ -383,7 +373,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       control,
       worker: {
         url: worker.url,
-        secondUrl: worker.secondUrl,
         start: () => worker.start(),
         reload: async () => {
           await build();
