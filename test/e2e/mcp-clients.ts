@@ -1,8 +1,5 @@
-/** Clients of the MCP server like those of hosts: both SDKs and the inspector, over stdio and over HTTP. */
-import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
+/** Clients of the MCP server like those of hosts: both SDKs, over stdio and over HTTP. */
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernHttp,
@@ -13,15 +10,10 @@ import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/cl
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { World } from '../world/world.ts';
 
-const run = promisify(execFile);
 const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
-const INSPECTOR = join(
-  createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'),
-  '../clients/launcher/build/index.js',
-);
 
 type Content = Record<string, unknown>;
-export type Result = {
+type Result = {
   readonly isError: boolean;
   readonly structured: Content;
   readonly text: string;
@@ -35,7 +27,7 @@ export type McpClient = {
 };
 
 /** A tool's result, as returned by any client. */
-export function resultOf(given: unknown): Result {
+function resultOf(given: unknown): Result {
   const { isError, structuredContent, content } = given as {
     isError?: boolean;
     structuredContent?: Content;
@@ -97,37 +89,4 @@ export async function modernClient(
     over === 'stdio' ? new ModernStdio(stdioServer(world)) : new ModernHttp(endpoint(world), addressed(ip)),
   );
   return wrapped(client, (called, options) => client.callTool(called, options));
-}
-
-/** Runs the inspector's command line; its exit code is 5 when the result of a tool is an error. */
-export async function inspect(
-  world: World,
-  over: 'stdio' | 'http',
-  ...args: string[]
-): Promise<{ code: number; answer: unknown }> {
-  const server =
-    over === 'stdio'
-      ? [
-          ...Object.entries(environment(world)).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
-          process.execPath,
-          ENTRY,
-        ]
-      : [endpoint(world).href, '--transport', 'http'];
-  const { stdout, code } = await run(process.execPath, [INSPECTOR, '--cli', ...server, ...args]).then(
-    (done) => ({ stdout: done.stdout, code: 0 }),
-    (error: { code: number; stdout: string; stderr: string }) => {
-      if (error.stdout === '') throw new Error(error.stderr);
-      return { stdout: error.stdout, code: error.code };
-    },
-  );
-  return { code, answer: JSON.parse(stdout) as unknown };
-}
-
-export async function inspectCall(world: World, over: 'stdio' | 'http', name: string, given: Content = {}) {
-  const args = Object.entries(given).flatMap(([key, value]) => [
-    '--tool-arg',
-    `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  ]);
-  const { code, answer } = await inspect(world, over, '--method', 'tools/call', '--tool-name', name, ...args);
-  return { code, ...resultOf(answer) };
 }
