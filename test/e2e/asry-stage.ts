@@ -1,20 +1,15 @@
 /** Deposits on the world's chain, and claims of them by callers. */
 
-import { address, type Instruction, type KeyPairSigner } from '@solana/web3.js';
-import { getTransferInstruction } from '@solana-program/token';
+import type { Instruction, KeyPairSigner } from '@solana/web3.js';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
 import { WAIT_MS } from '../patience.ts';
 import { createSolanaKey, type SolanaKey } from '../world/keys.ts';
 import { landTransaction } from '../world/solana-wallet.ts';
 import type { World } from '../world/world.ts';
 import { ask } from './swap-caller.ts';
 
-export const DOLLAR = 1_000_000n;
-type Asset = 'usdc' | 'usdt';
-/** The default epoch. */
-export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * DOLLAR };
+const DOLLAR = 1_000_000n;
 
 type ClaimRecord = {
   readonly payouts: readonly { readonly asryAtomic: string; readonly paid_at: string | null }[];
@@ -34,30 +29,19 @@ export type Answer = {
 };
 
 export function createAsryStage(world: World) {
-  const { ledger, mints, faucet } = world.solana;
-
-  const account = (owner: string, asset: Asset) => findAta(owner, mints[asset].mint, TOKEN_PROGRAM);
+  const { ledger, faucet } = world.solana;
 
   async function land(payer: KeyPairSigner, ...instructions: Instruction[]): Promise<string> {
     return (await landTransaction(ledger, payer, instructions)).signature;
   }
 
-  /** A wallet with SOL and dollars of both kinds. */
+  /** A wallet with SOL and USDC. */
   async function user(): Promise<SolanaKey> {
     const key = await createSolanaKey();
     await faucet(key.address, 'sol', 1_000_000_000n);
     await faucet(key.address, 'usdc', 1_000n * DOLLAR);
-    await faucet(key.address, 'usdt', 1_000n * DOLLAR);
     return key;
   }
-
-  const pay = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
-    getTransferInstruction({
-      source: address(account(from.address, asset)),
-      destination: address(account(to, asset)),
-      authority: from.signer,
-      amount,
-    });
 
   /** The body is sent unchanged. */
   async function post(body: unknown, ip?: string): Promise<Answer> {
@@ -87,9 +71,7 @@ export function createAsryStage(world: World) {
   return {
     land,
     user,
-    pay,
     post,
-    finalized,
     asryOf,
     payoutsOf,
 
@@ -117,20 +99,5 @@ export function createAsryStage(world: World) {
       }
       throw new Error(`the claim is not paid: ${JSON.stringify(last)}`);
     },
-  };
-}
-
-/** The rewards of consecutive deposits in a new epoch. */
-export function createExpectedCurve() {
-  let deposits = 0n;
-  return {
-    next(credited: bigint) {
-      const fee = receiveFee(credited);
-      const net = credited - fee;
-      const reward = entitlementOf(CURVE, deposits, net);
-      deposits += net;
-      return { fee, net, reward };
-    },
-    deposits: () => deposits,
   };
 }

@@ -123,29 +123,6 @@ describe('a cache in front of the service', () => {
   });
 });
 
-describe('an idempotency key', () => {
-  const key = 'attack-0123456789abcdef';
-
-  it('a key moves money once for all callers together, and is neither logged nor stored', async () => {
-    const caller = createSwapCaller(world);
-    const before = caller.payments().length;
-    const first = await caller.create(0.3, { key, ip: '203.0.113.1' });
-    expect(first.status).toBe(200);
-    const thirdParty = await caller.create(0.3, { key, ip: '203.0.113.2' });
-    expect([thirdParty.status, thirdParty.body.id, thirdParty.headers.get('idempotency-replayed')]).toEqual([
-      200,
-      first.body.id,
-      'true',
-    ]);
-    const other = await caller.create(0.31, { key, ip: '203.0.113.2' });
-    expect([other.status, other.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
-    expect(world.worker.logs().join('\n')).not.toContain(key);
-    expect(JSON.stringify(await caller.rows())).not.toContain(key);
-    await caller.settled(String(first.body.id));
-    expect(caller.payments()).toHaveLength(before + 1);
-  });
-});
-
 it('a page view is counted even if another caller disconnects', async () => {
   const view = (path: string, ip: string, signal?: AbortSignal) =>
     world.fetch('/api/analytics/pageview', {

@@ -156,15 +156,6 @@ it.each(['token', 'token-2022'] as const)(
   },
 );
 
-it('one confirm call right after the payment waits for finality and returns 200 completed', async () => {
-  const { invoice_id, ...invoice } = await caller.invoice();
-  const answer = await caller.call('/api/invoices/confirm', {
-    invoice_id,
-    tx_signature: await caller.pay(invoice),
-  });
-  expect(answer).toMatchObject({ status: 200, body: { status: 'completed' } });
-});
-
 it("pays a refund to the payer once, on the operator's command", async () => {
   const payer = caller.user(1);
   const request = await caller.invoice();
