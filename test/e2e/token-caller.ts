@@ -112,11 +112,6 @@ export function createTokenCaller(world: World) {
     ops: (name: string, id?: unknown): Promise<Body> =>
       command(world, id === undefined ? { name } : { name, id }),
 
-    balance: async (at: string): Promise<bigint> => {
-      const account = await ledger.account(at, ledger.clock.slot('processed'));
-      return BigInt(account?.lamports ?? 0);
-    },
-
     finality,
   };
 }
