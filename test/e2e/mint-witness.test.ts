@@ -37,10 +37,6 @@ const send = (wire: string | undefined) =>
 const newest = { commitment: 'processed' };
 const supply = async () =>
   (await rpc<{ value: { amount: string } }>('getTokenSupply', world.mints.absr, newest)).value.amount;
-const mint = async () => {
-  const { custody } = (await (await world.fetch('/api/status')).json()) as { custody: { mint: Json } };
-  return custody.mint;
-};
 
 /** A mint as a thief of the custodian's key would ask for it. */
 async function requestOf(atoms: bigint, change: Partial<Parameters<typeof mintMessage>[0]> = {}) {
@@ -78,42 +74,12 @@ const whenOpen = (next: () => Promise<{ body: string }>) =>
 const isAlive = async (blockhash: string) =>
   (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, newest)).value;
 
-it('a new witness shows its addresses and that it has not signed yet', async () => {
-  const { multisig } = world.solana;
-  const state = await (await fetch(witness('/'))).json();
-  expect(state).toEqual({
-    type: 'state',
-    witness: multisig?.witness.address,
-    custodian: world.reserve.solana,
-    mintAuthority: multisig?.address,
-    mint: world.mints.absr,
-    bitcoin: world.reserve.bitcoin,
-    owner: world.treasury,
-    lastSigned: null,
-  });
-});
-
 it('the chain refuses a mint with the key of the custodian alone', async () => {
   const { wireWith } = await requestOf(5n);
   await send(wireWith(new Uint8Array(64)));
   const alone = await requestOf(5n, { multisig: undefined });
   await send(alone.wireWith(new Uint8Array(64)));
   expect(await supply()).toBe('0');
-});
-
-it('while the witness is down, the mint waits with its reason; when the witness is back, the mint follows', async () => {
-  world.faults.set('witness', { kind: 'drop' });
-  await world.control.cron(DAILY);
-  const waiting = await until('a mint that waits for the witness', async () => {
-    const report = await mint();
-    return report.reason === 'upstream_witness_unreachable' ? report : undefined;
-  });
-  expect(waiting).toMatchObject({ state: 'waiting', ok: false });
-  expect((await world.fetch('/api/reserves')).status).toBe(200);
-  expect(await supply()).toBe('0');
-  world.faults.clear();
-  await until('the mint of the day', async () => ((await supply()) === '1000000' ? true : undefined));
-  await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
 });
 
 it('after a restart or a repeated request, the witness does not sign until its last transaction can no longer land', async () => {

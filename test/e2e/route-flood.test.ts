@@ -1,5 +1,5 @@
 /**
- * A flood of every route of the API document, one request of each of 200 clients, while swaps, sales and rewards go on. The
+ * A flood of every route of the API document, one request of each of 200 clients. The simulation has work under a flood. The
  * custodian's nodes are counted, and no time is compared.
  * @module-tag deep
  */
@@ -8,10 +8,7 @@ import { expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { SALE_NODE, upstreamCalls } from '../../src/core/call-limits.ts';
 import { useWorld } from '../world/use-world.ts';
-import { createAsryStage } from './asry-stage.ts';
 import { type RouteRequest, routeRequests } from './route-requests.ts';
-import { createSwapCaller, until } from './swap-caller.ts';
-import { createTokenCaller, orderOf } from './token-caller.ts';
 
 const NODE_RATE = 50;
 const CLIENTS = 200;
@@ -80,43 +77,3 @@ it.each(requests)(
     expect(callsOf('rpcRead')).toBeLessThanOrEqual(most + SALES_PER_MINUTE * Math.ceil(seconds / 60));
   },
 );
-
-it('swaps, sales and rewards complete during a flood of all routes', async () => {
-  const caller = createTokenCaller(world);
-  const swaps = createSwapCaller(world);
-  const stage = createAsryStage(world);
-  let isOver = false;
-  const flooding = (async () => {
-    for (let at = 0; !isOver; at++) {
-      const request = requests[at % requests.length];
-      if (request) await flood(request);
-    }
-  })();
-  const swap = (n: number) =>
-    until(`swap ${n}`, async () => {
-      const { status, body } = await swaps.create(0.3 + n / 100, { ip: `198.51.${n}.1` });
-      return status === 200 ? body : undefined;
-    });
-  const sale = async (n: number) => {
-    const opened = await caller.until(
-      () => caller.call('/api/invoices', orderOf(caller.user().address), `198.52.${n}.1`),
-      ({ status }) => status === 200,
-    );
-    await caller.pay(opened.body);
-    return caller.until(
-      () => caller.read(String(opened.body.invoice_id)),
-      ({ body }) => body.status === 'completed',
-    );
-  };
-  const reward = async () => {
-    const deposit = await stage.deposit(await stage.user(), 20n);
-    await until('the claim', async () => ((await stage.claim(deposit)).status === 200 ? true : undefined));
-    return stage.paid(deposit);
-  };
-  const people = [0, 1, 2, 3].flatMap((n) => [swap(n), sale(n)]);
-  const rewarded = await reward();
-  const done = await Promise.all(people);
-  isOver = true;
-  await flooding;
-  expect([rewarded.payouts.length, done.length]).toEqual([1, 8]);
-});
