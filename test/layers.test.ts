@@ -84,7 +84,7 @@ it.each(files.filter((file) => /^custody\/(kernel|nodes)\//.test(file)))(
   },
 );
 
-it('no code but the executor, the proof and the witness asks for a signature', () => {
+it('only the executor, the proof and the witness request signatures', () => {
   const callers = files.filter((file) => /\bsigner\.sign\(/.test(read(file)));
   expect(callers).toEqual([
     'custody/kernel/executor.ts',

@@ -53,7 +53,7 @@ it.each([
 });
 
 it.each(['', 'ed25519:', 'ed25519:abc', PRODUCTION_KEY.slice(8)])(
-  'a malformed key %j verifies nothing',
+  'a malformed key %j verifies no signature',
   async (bad) => {
     expect(await isSignedQuote(firm, bad)).toBe(false);
   },

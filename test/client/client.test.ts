@@ -212,7 +212,7 @@ describe('a repeated call', () => {
   it.each<[name: string, call: (sluice: Client) => Promise<unknown>, reply: Reply | Error]>([
     ['an order without a key', (it) => it.requestListing({ token_id: 1 }), LOST],
     [
-      'a refusal that asks for a new key',
+      'a refusal that requires a new key',
       (it) => it.createSwap({ amountSol: 1 }),
       { status: 502, body: newKey },
     ],

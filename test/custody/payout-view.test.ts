@@ -22,7 +22,7 @@ describe('a started payout that is not signed', () => {
   );
 
   it.each([null, 'upstream_timeout', 'expired'])(
-    'an unsigned payout is shown as pending when its operation will soon be tried again: %s',
+    'an unsigned payout is shown as pending when its operation will be retried: %s',
     (reason) => {
       expect(payoutView(begun, operation(reason))).toMatchObject({ status: 'pending', reason: null });
     },

@@ -130,7 +130,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
   });
 
   it.each(['dry_run: false', 'dryRun: {}', 'options: {"dry_run":1}'])(
-    'a claim with the member %s is refused with the name of skipReward, and consumes nothing',
+    'a claim with the member %s is refused with the name of skipReward, and does not use the payment',
     async (member) => {
       const { status, body } = await claimWith(member);
       expect([status, body.error_code, body.error]).toEqual([
@@ -237,7 +237,7 @@ describe('GET /api/asry/claims/{signature}', () => {
     expect([read?.status, read?.reason, ...marks].filter(Boolean).join(' ')).toBe(shown);
   });
 
-  it('asks the custodian for a claim that D1 does not have yet', async () => {
+  it('reads a claim from the custodian if D1 does not have it yet', async () => {
     service.found = view;
     const { status, body } = await get(`/api/asry/claims/%20${SIGNATURE}%0A`);
     expect([status, body.claimed_at]).toEqual([200, new Date(NOW - 5_000).toISOString()]);

@@ -180,7 +180,7 @@ describe('confirming a payment', () => {
     404 | NOT_FOUND
     409 | PAYMENT_ALREADY_USED | PAYMENT_NOT_BOUND | PAYMENT_INCOMPLETE | REFUND_DUE | PAYMENT_NOT_FINAL | INVOICE_IN_PROGRESS
   `)(
-    'a confirm call asks once, whatever wait is preferred, and returns the refusal %s with %s',
+    'a confirm call is made once, whatever wait is preferred, and returns the refusal %s with %s',
     async (...row) => {
       const [code, status] = row;
       const asked: ConfirmRequest[] = [];

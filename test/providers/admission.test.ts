@@ -140,7 +140,7 @@ describe('the budget of callers', () => {
   const terms = () => nodeCalls(rate);
   const node = () => upstreams(() => 5, terms);
 
-  it("each second, polls and searches get a third of a quarter of the rate, clients two thirds of it, and the service's own calls the rest", async () => {
+  it("callers share a quarter of the rate, of which polls and searches get a third; the service's own calls get the rest", async () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const calls = [

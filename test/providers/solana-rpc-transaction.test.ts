@@ -192,7 +192,7 @@ describe('signaturesFor', () => {
   });
 
   it.each(['x', '1'.repeat(63), 'z'.repeat(88)])(
-    'rejects a list with %s, which is no signature',
+    'rejects a list with %s, which is not a signature',
     async (text) => {
       const { node } = nodeWith({ getSignaturesForAddress: result([{ ...entry, signature: text }]) });
       const page = node.signaturesFor('addr', { limit: 1, commitment: 'finalized' });

@@ -7,6 +7,6 @@ it('npm on Node 20 prints one line that names both versions', () => {
 });
 
 it.each(['npm/10.9.0 node/v22.23.3 linux x64', 'npm/11.19.1 node/v24.21.0 darwin arm64', '', undefined])(
-  'prints nothing for the npm user agent %j',
+  'prints no note for the npm user agent %j',
   (userAgent) => expect(nodeNote(userAgent, 'v24.21.0')).toBeNull(),
 );

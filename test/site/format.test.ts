@@ -105,7 +105,7 @@ it.each(
 });
 
 it.each(['', 'NaN', '1.5', '1e9', '<b>', '9'.repeat(80)])(
-  'shows the text %j, which is no integer, unchanged and never as a number',
+  'shows the string %j, which is not an integer, unchanged and never as a number',
   (text) => {
     expect([sats(text), btc(text), units(text, 6)]).toEqual([text, text, text]);
   },

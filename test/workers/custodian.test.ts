@@ -83,7 +83,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await custodian().findSwap(unknown)).toBeNull();
   });
 
-  it('tells the caller of a refused read when to repeat it', async () => {
+  it('the response to a refused read states when to repeat it', async () => {
     const client = new CustodianClient({ env, missing: [], log: () => undefined });
     const reads = await Promise.allSettled(
       Array.from({ length: 100 }, () => client.findSwap('u'.repeat(88))),

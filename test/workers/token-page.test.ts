@@ -93,7 +93,7 @@ it.each([
   ['strangers', MULTISIG, [WITNESS, wallet(84)], 'An address other than the reserve can mint more.'],
   ['nobody', null, null, 'The supply is fixed: no key can create more.'],
 ] as const)(
-  'the page of ABSR says official, and who can mint more: %s',
+  'the page of ABSR shows that it is official, and who can mint more: %s',
   async (_, authority, signers, words) => {
     const multisig = signers && { owner: TOKEN_PROGRAM, data: multisigData(...signers) };
     const chain = { [ABSR]: mintOf(authority), ...(multisig && { [MULTISIG]: multisig }) };

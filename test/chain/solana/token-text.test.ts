@@ -154,7 +154,7 @@ eachText(`
   expect(isWellKnown(text)).toBe(false);
 });
 
-it('names of an account of the largest size are compared letter by letter, up to the 100th', () => {
+it('names of maximum length are compared letter by letter, up to the 100th', () => {
   expect(isWellKnown('a '.repeat(30_000))).toBe(false);
   expect(isWellKnown(`${' '.repeat(30_000)}us dc`)).toBe(true);
   expect(isWellKnown(`${'x '.repeat(96)}absr`)).toBe(true);

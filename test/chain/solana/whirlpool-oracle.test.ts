@@ -38,7 +38,7 @@ it('an oracle is decoded with the offsets of oracle.rs', () => {
   });
 });
 
-it('bytes of another length or account type are not an oracle', () => {
+it('bytes of a different length or account type are not an oracle', () => {
   const bytes = oracleBytes(POOL, 0n, CONSTANTS, VARIABLES);
   expect(decodeWhirlpoolOracle(bytes.slice(1))).toBeUndefined();
   expect(decodeWhirlpoolOracle(bytes.slice(0, 253))).toBeUndefined();

@@ -105,7 +105,7 @@ it('a pool whose tick spacing allows only full-range positions is a splash pool'
   expect(isSplashPool(decoded(bytes))).toBe(true);
 });
 
-it('refuses to decode bytes of another length or account type as a pool', () => {
+it('refuses to decode bytes of a different length or account type as a pool', () => {
   const bytes = base64.decode(real.accounts[0]?.data ?? '');
   expect(bytes).toHaveLength(WHIRLPOOL_LENGTH);
   expect(decodeWhirlpool(bytes.slice(0, 652))).toBeUndefined();

@@ -145,7 +145,7 @@ describe('nodes', () => {
     ],
     ['earns nothing when a node does not report it', () => null, { code: 'DEPOSIT_NOT_FINAL' }],
     [
-      'earns nothing when a node does not report its token balances',
+      'earns no reward when a node does not report its token balances',
       (one) => ({ ...transactionOf(one), preTokens: null }),
       { code: 'UPSTREAM_FAILED' },
     ],

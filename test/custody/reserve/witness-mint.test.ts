@@ -48,7 +48,7 @@ describe('a mint with a witness', () => {
   });
 
   it.each(['witness_unreachable', 'witness_refused_earlier_mint_open'])(
-    'sends nothing after %s, names it, and mints when the witness signs again',
+    'after %s, does not send the mint, names the cause, and mints once the witness signs again',
     async (failure) => {
       const w = start();
       w.witness.failure = failure;

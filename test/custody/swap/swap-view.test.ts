@@ -60,7 +60,7 @@ describe('a swap that ended unsigned', () => {
     });
   });
 
-  it('a swap refused while swaps are stopped has the reason and the time of the next try', () => {
+  it('a swap refused while swaps are stopped has the reason and a retry time', () => {
     expect(swapsStopped('unexpected_debit')).toMatchObject({
       retryAfterSeconds: 300,
       details: { reason: 'unexpected_debit' },
