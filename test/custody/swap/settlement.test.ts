@@ -118,6 +118,22 @@ describe('delivery', () => {
     expect(settled.once).toEqual(once);
   });
 
+  it.each([
+    [7_200, 'is a delivery', 'whole t:0 124500'],
+    [7_201, 'is too old', 'waits'],
+  ])(
+    'if the block time of a swap is unknown, a payment %i seconds older than its creation %s',
+    async (age, _what, end) => {
+      const { settle, ports } = settleSwap(delivered(TXID));
+      const tx = () => txOf(`t 124500 age=${age}`);
+      ports.indexes = [tx, tx];
+      const { landing } = settling();
+      expect(shown(await settle(settling({ landing: landing && { ...landing, blockTime: null } })))).toBe(
+        end,
+      );
+    },
+  );
+
   it('malformed txids are ignored, and at most a few valid ones are read', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
     const { settle, ports } = settleSwap(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
