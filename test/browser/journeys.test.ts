@@ -89,10 +89,9 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
     references: [url.searchParams.get('reference')],
   });
   await page.getByText('Your token is created and listed.').waitFor();
-  const inChat = await page
-    .getByRole('figure', { name: 'The link in a chat' })
-    .locator('bdi')
-    .allInnerTexts();
+  const card = page.getByRole('figure', { name: 'The link in a chat' });
+  await card.waitFor();
+  const inChat = await card.locator('bdi').allInnerTexts();
   await page.getByRole('link', { name: 'Open its page' }).click();
   const head = page.locator('.token-head');
   await head.getByRole('heading', { name }).waitFor();
