@@ -25,14 +25,21 @@ export type Verdict = {
 
 type ReadSummary = Pick<Query<AbsrSummary>, 'value' | 'failure'>;
 
-/** The one sentence about the reserve: what this browser found itself comes before the service's own comparison. */
+/**
+ * The one sentence about the reserve. What this browser found itself comes before the service's own comparison, if each
+ * line of the check is decided and the service shows no later shortage.
+ */
 export function verdictOf(summary: ReadSummary, check: CheckState): Verdict {
   if (check.type === 'done') {
     const by = { who: 'in your browser', at: check.at };
     const failed = failedTitles(check.lines);
     if (failed.length > 0) return { kind: 'bad', title: `Check failed: ${failed.join('; ')}.`, by };
     const supply = check.lines.find(({ name }) => name === 'supply');
-    if (supply?.result === 'confirmed') return { kind: 'good', title: `Covered: ${supply.text}`, by };
+    const isDecided = check.lines.every(({ result }) => result !== 'unchecked');
+    const { state, as_of: comparedAt } = summary.value?.coverage ?? {};
+    const isShortLater = state === 'short' && (comparedAt ?? '') > check.at;
+    if (supply?.result === 'confirmed' && isDecided && !isShortLater)
+      return { kind: 'good', title: `Covered: ${supply.text}`, by };
   }
   const covered = coverageOf(summary);
   const at = summary.value?.coverage.as_of ?? null;

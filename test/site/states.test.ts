@@ -367,6 +367,17 @@ const covering = {
   failure: null,
 };
 
+const short = (as_of: string) => ({
+  value: {
+    ...covering.value,
+    coverage: {
+      ...covering.value.coverage,
+      ...{ state: 'short' as const, reserveSatoshis: '3', gapSatoshis: '2', as_of },
+    },
+  },
+  failure: null,
+});
+
 it('a passed check shortens its addresses, and a failed one shows each in full', () => {
   const address = 'bc1qsixty4characters0of0an0address0here';
   const shown = (result: CheckLine['result']): string => {
@@ -388,6 +399,30 @@ describe('the verdict of the overview', () => {
     ['figures of the service', covering, IDLE, 'good', /^Covered: /, 'by this service'],
     ['six passed checks', covering, found({}), 'good', /^Covered: 5 ABSR exist/, 'in your browser'],
     ['a failed check', covering, found({ reserve: 'contradicted' }), 'bad', /BTC is NOT/, 'in your browser'],
+    [
+      'a shortage since the check',
+      short('2026-11-20T18:00:00.000Z'),
+      found({}),
+      'bad',
+      /^Not covered: /,
+      'by this service',
+    ],
+    [
+      'an earlier shortage',
+      short('2026-11-20T11:00:00.000Z'),
+      found({}),
+      'good',
+      /^Covered: /,
+      'in your browser',
+    ],
+    [
+      'a shortage that a partial check does not see',
+      short('2026-11-20T11:59:50.000Z'),
+      found({ reserve: 'unchecked' }),
+      'bad',
+      /^Not covered: /,
+      'by this service',
+    ],
     ['an unread supply', covering, found({ supply: 'unchecked' }), 'good', /^Covered: /, 'by this service'],
   ] as const)('the verdict for %s says who compared the figures', (_, summary, check, kind, title, who) => {
     const verdict = verdictOf(summary, check);
