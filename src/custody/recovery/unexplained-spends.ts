@@ -68,7 +68,7 @@ export async function searchSpends(
   ports: SpendPorts,
   after: bigint,
   reads: number,
-  { waiting, read: known }: Earlier = { waiting: [], read: new Set() },
+  { waiting, read: known }: Earlier,
 ): Promise<SpendSearch> {
   const { histories, isExplained } = ports;
   // One node may omit an entry that another lists, so the lists of a quorum are combined.
@@ -134,19 +134,23 @@ const isUndecided = (
   !signers.includes(reserveAddress) &&
   (preTokens === null || postTokens === null);
 
+/** Atoms by which a transaction changed the sum of the token balances that `isCounted` selects. */
+function tokenChange(
+  { preTokens, postTokens }: ChainTransaction,
+  isCounted: (row: TokenRow) => boolean,
+): bigint {
+  const sum = (rows: readonly TokenRow[] | null): bigint =>
+    (rows ?? []).filter(isCounted).reduce((total, { atoms }) => total + atoms, 0n);
+  return sum(postTokens) - sum(preTokens);
+}
+
 function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: SpendPorts): boolean {
-  const { signers, failed, fee, preTokens, postTokens } = transaction;
+  const { signers, failed, fee } = transaction;
   if (signers.includes(reserveAddress)) return !failed || fee > MOST_FEE;
-  const before = preTokens ?? [];
-  const after = postTokens ?? [];
-  const sum = (rows: readonly TokenRow[], isCounted: (row: TokenRow) => boolean): bigint =>
-    rows.filter(isCounted).reduce((total, { atoms }) => total + atoms, 0n);
-  const isTaken = (account: string): boolean => {
-    const isIt = (row: TokenRow): boolean => row.account === account;
-    return sum(after, isIt) < sum(before, isIt);
-  };
-  const isMinted = ({ mint }: TokenRow): boolean => mint === watched?.mint;
-  return (watched?.accounts ?? []).some(isTaken) || sum(after, isMinted) > sum(before, isMinted);
+  const isTaken = (account: string): boolean =>
+    tokenChange(transaction, (row) => row.account === account) < 0n;
+  const minted = tokenChange(transaction, ({ mint }) => mint === watched?.mint);
+  return (watched?.accounts ?? []).some(isTaken) || minted > 0n;
 }
 
 /** The transactions after a slot in one node's list of the reserve or of a watched account, newest first. */
@@ -207,22 +211,12 @@ function solMoved(transaction: ChainTransaction, reserve: string): Moved[] {
  * Tokens that left an account of the reserve or a watched account, were minted, or came from an account that it may
  * spend from.
  */
-function tokensMoved(
-  { preTokens, postTokens }: ChainTransaction,
-  { reserveAddress, watched }: SpendPorts,
-): Moved[] {
-  const before = preTokens ?? [];
-  const after = postTokens ?? [];
-  const mints = new Set([...before, ...after].map(({ mint }) => mint));
-  return [...mints].flatMap((mint) => {
-    const changeOf = (isCounted: (row: TokenRow) => boolean): bigint => {
-      const sum = (rows: readonly TokenRow[]) =>
-        rows
-          .filter((row) => row.mint === mint && isCounted(row))
-          .reduce((total, row) => total + row.atoms, 0n);
-      return sum(after) - sum(before);
-    };
-    const owners = new Set([...before, ...after].map(({ owner }) => owner));
+function tokensMoved(transaction: ChainTransaction, { reserveAddress, watched }: SpendPorts): Moved[] {
+  const rows = [...(transaction.preTokens ?? []), ...(transaction.postTokens ?? [])];
+  const owners = new Set(rows.map(({ owner }) => owner));
+  return [...new Set(rows.map(({ mint }) => mint))].flatMap((mint) => {
+    const changeOf = (isCounted: (row: TokenRow) => boolean): bigint =>
+      tokenChange(transaction, (row) => row.mint === mint && isCounted(row));
     const gains = [...owners].map((owner) => ({ owner, gain: changeOf((row) => row.owner === owner) }));
     const isOwn = ({ owner, account }: TokenRow): boolean =>
       owner === reserveAddress || watched?.accounts.includes(account) === true;
@@ -236,9 +230,5 @@ function tokensMoved(
 const mostGained = (
   gains: readonly { readonly owner: string | null; readonly gain: bigint }[],
 ): string | null =>
-  gains
-    .filter(({ gain }) => gain > 0n)
-    .reduce<(typeof gains)[number] | undefined>(
-      (most, next) => (most === undefined || next.gain > most.gain ? next : most),
-      undefined,
-    )?.owner ?? null;
+  gains.filter(({ gain }) => gain > 0n).toSorted((one, other) => Number(other.gain - one.gain))[0]?.owner ??
+  null;
