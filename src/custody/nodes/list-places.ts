@@ -8,7 +8,7 @@ import type { SignatureEntry } from '../../providers/solana-rpc.ts';
 import { type Cursor, type HistoryNode, LIST_CHANGED, type Listed, pageDown } from './history.ts';
 
 /** An entry of a node's list, as it is stored. */
-type Mark = { readonly signature: string; readonly slot: string };
+export type Mark = { readonly signature: string; readonly slot: string };
 
 /** How far one node's list has been read. It is stored as JSON for this node only. */
 export type Place = {
@@ -34,7 +34,7 @@ export type Part = {
 };
 
 /** A signature alone does not identify a place: the bytes of a no-op may land later in another slot (SIMD-0290). */
-const isAtOrBelow = ({ signature, slot }: Listed, mark: Mark): boolean =>
+export const isAtOrBelow = ({ signature, slot }: Listed, mark: Mark): boolean =>
   slot < BigInt(mark.slot) || (slot === BigInt(mark.slot) && signature === mark.signature);
 
 /**

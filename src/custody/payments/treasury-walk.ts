@@ -7,7 +7,8 @@
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type Cursor, isProven, pagesDown } from '../nodes/history.ts';
+import { type Cursor, isProven, type Listed, pagesDown } from '../nodes/history.ts';
+import { isAtOrBelow, type Mark } from '../nodes/list-places.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import { MOST_UNREAD } from './treasury-store.ts';
 import { PART_MS, type RunBudget, type UnreadTransactions } from './unread.ts';
@@ -19,26 +20,14 @@ const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** If a transaction is unread for this long, the operator is alerted, and then again every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
 
-/** A transaction that a quorum has shown. Everything below it in the node's list has been queued. */
-type Head = { readonly signature: string; readonly slot: string };
-
-/** Where a list ends: at a head or, without a head, at a time in Unix milliseconds. */
-type End = Head | { readonly since: number };
-
-type Place = { readonly signature: string; readonly slot: bigint };
-
-/** A list that is too long for one run: where the next run continues, and the next head so far. */
-type Listing = { readonly cursor: Cursor | undefined; readonly head: Place | undefined };
-
-function isBelow(entry: SignatureEntry, end: End): boolean {
-  if ('since' in end) return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
-  // A signature alone does not mark the end: the bytes of a no-op may land later in another slot (SIMD-0290).
-  const slot = BigInt(end.slot);
-  return entry.slot < slot || (entry.slot === slot && entry.signature === end.signature);
-}
+/**
+ * A list that is too long for one run: where the next run continues, and the next head so far. A head is a transaction that
+ * a quorum has shown. Everything below it in the node's list has been queued.
+ */
+type Listing = { readonly cursor: Cursor | undefined; readonly head: Listed | undefined };
 
 /** True if the node's oldest slot is later than `head`: its list then misses transactions. */
-const isPruned = async (node: TreasuryNode, head: Head): Promise<boolean> =>
+const isPruned = async (node: TreasuryNode, head: Mark): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(head.slot);
 
 type WalkContext = Pick<
@@ -91,7 +80,10 @@ export class TreasuryWalk {
     const { now, treasury, treasuryAddress } = this.#context;
     const until = now() + PART_MS;
     const known = this.#headOf(node);
-    const end: End = known ?? { since };
+    const isBelow = (entry: SignatureEntry): boolean =>
+      known
+        ? isAtOrBelow(entry, known)
+        : entry.blockTime !== null && entry.blockTime * 1_000 < since - CLOCK_SKEW_MS;
     let { cursor, head } = this.#listings.get(node.name) ?? {};
     this.#listings.delete(node.name);
     const read = (page: { limit: number; before?: string }) =>
@@ -100,7 +92,7 @@ export class TreasuryWalk {
       const [top] = entries;
       // The node lags behind the entry that a quorum has shown.
       if (known && !cursor && top && top.slot < BigInt(known.slot)) return false;
-      const at = entries.findIndex((entry) => isBelow(entry, end));
+      const at = entries.findIndex(isBelow);
       const above = at < 0 ? entries : entries.slice(0, at);
       if (!this.#unread.queue(above, node.name, since)) break;
       head ??= above.find(({ signature, slot }) => treasury.isShown(signature, slot));
@@ -115,7 +107,7 @@ export class TreasuryWalk {
     return false;
   }
 
-  #reached(node: TreasuryNode, head: Place | undefined): true {
+  #reached(node: TreasuryNode, head: Listed | undefined): true {
     if (head) {
       const { signature, slot } = head;
       this.#context.journal.setMeta(this.#keyOf(node), JSON.stringify({ signature, slot: slot.toString() }));
@@ -124,7 +116,7 @@ export class TreasuryWalk {
   }
 
   /** Whether a list ends above its head only because this node has pruned older entries, which a quorum of nodes keeps. */
-  async #isLost(node: TreasuryNode, head: Head, top: SignatureEntry | undefined): Promise<boolean> {
+  async #isLost(node: TreasuryNode, head: Mark, top: SignatureEntry | undefined): Promise<boolean> {
     const { name } = node;
     if (!(await isPruned(node, head))) {
       if (top) this.#alarm(name, 'treasury_walk_stuck');
@@ -134,9 +126,9 @@ export class TreasuryWalk {
     return isProven(this.#context.nodes.map(async (each) => !(await isPruned(each, head))));
   }
 
-  #headOf(node: TreasuryNode): Head | undefined {
+  #headOf(node: TreasuryNode): Mark | undefined {
     const text = this.#context.journal.getMeta(this.#keyOf(node));
-    return text === undefined ? undefined : (JSON.parse(text) as Head);
+    return text === undefined ? undefined : (JSON.parse(text) as Mark);
   }
 
   /**
