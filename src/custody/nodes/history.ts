@@ -36,23 +36,18 @@ export const historyOf = (nodes: readonly SolanaNode[], address: string): Histor
     signatures: (page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
     firstAvailableBlock: () => node.firstAvailableBlock(),
   })),
-  isAbsent: (entry) => isAbsentFrom(nodes, entry),
+  isAbsent: (entry) => isProven(nodes.map((node) => lacks(node, entry))),
 });
 
 /**
- * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized history
- * that spans the transaction's slot but lacks the transaction. A slot far above a node's finalized slot does not exist
- * either.
+ * Whether a node's finalized history spans the transaction's slot but lacks the transaction. A slot far above a node's
+ * finalized slot does not exist either.
  */
-async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: Listed): Promise<boolean> {
-  return isProven(
-    nodes.map(async (node) => {
-      const { slot: finalized } = await node.epochInfo('finalized');
-      if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
-      if ((await node.firstAvailableBlock()) > slot) return false;
-      return (await node.transaction(signature, 'finalized')) === null;
-    }),
-  );
+async function lacks(node: SolanaNode, { signature, slot }: Listed): Promise<boolean> {
+  const { slot: finalized } = await node.epochInfo('finalized');
+  if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
+  if ((await node.firstAvailableBlock()) > slot) return false;
+  return (await node.transaction(signature, 'finalized')) === null;
 }
 
 /**
