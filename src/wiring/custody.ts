@@ -233,7 +233,6 @@ function reserveModules(
     ...(mint && missingFor(config, 'mint').length === 0
       ? {
           absr: {
-            reserveAddress: signer.address,
             mint,
             treasury: config.TREASURY_SOLANA_ADDRESS ?? signer.address,
             nodes: rpc.nodes.length,

@@ -75,7 +75,6 @@ export type WitnessPorts = {
 };
 
 export type AbsrPorts = {
-  readonly reserveAddress: string;
   /** Absent if the reserve's key alone is the mint authority. */
   readonly witness?: WitnessPorts;
   readonly mint: string;
@@ -154,8 +153,8 @@ export class DailyMint implements CustodyModule {
   }
 
   async #readFacts(id: string): Promise<MintFacts> {
-    const { nodes, indexes, reserveAddress, witness, ...ports } = this.#ports;
-    const authority = witness?.multisig ?? reserveAddress;
+    const { nodes, indexes, witness, ...ports } = this.#ports;
+    const authority = witness?.multisig ?? this.#tools.reserveAddress;
     const [reserves, supplies] = await Promise.all([
       ports.reserveViews(MINT_CONFIRMATIONS),
       ports.supplyViews(),

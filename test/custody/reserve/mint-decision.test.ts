@@ -269,15 +269,14 @@ describe('the day of a mint', () => {
     const blockTime = Date.parse(`${lastDay}T00:06:00Z`) / 1_000;
     tools.journal.insert(row('2026-01-01', { state: 'done', dueAt: null, landing: landed(1n, blockTime) }));
     const { kinds } = new DailyMint(tools, {
-      reserveAddress: PUBLIC_KEY,
       mint: PUBLIC_KEY,
       treasury: PUBLIC_KEY,
       nodes: 2,
       indexes: 2,
       reserveViews: async () => [view(), view({ source: 'two' })],
       supplyViews: async () => [
-        supply({ mintAuthority: PUBLIC_KEY }),
-        supply({ mintAuthority: PUBLIC_KEY, source: 'rpc-2' }),
+        supply({ mintAuthority: tools.reserveAddress }),
+        supply({ mintAuthority: tools.reserveAddress, source: 'rpc-2' }),
       ],
       readPrices: async () => [],
       latestBlockhash: async () => ({ blockhash: PUBLIC_KEY, slot: 100n, witnesses: [] }),

@@ -56,7 +56,6 @@ export function createReserveService(p: {
     assemble: assembleTransaction,
     ...(p.mints && {
       absr: {
-        reserveAddress: signer.address,
         mint: MINT,
         treasury: TREASURY,
         nodes: 2,
