@@ -214,7 +214,7 @@ export class Executor {
 
   async #settle(op: Operation, kind: OperationKind): Promise<void> {
     const { journal, storage, now } = this.#ports;
-    const isUsed = (name: string) => (journal.userOf(name) ?? op.id) !== op.id;
+    const isUsed = (name: string) => this.#isUsed(op, name);
     let settled: Settled | undefined;
     try {
       settled = await kind.settle(op, isUsed);
@@ -233,6 +233,11 @@ export class Executor {
       if (!this.#observe(op, kind, { type: 'settlement', settlement })) return;
       for (const name of once) journal.useOnce(name, op.id, now());
     });
+  }
+
+  /** Whether another operation uses a name that only one may use. */
+  #isUsed({ id }: Operation, name: string): boolean {
+    return (this.#ports.journal.userOf(name) ?? id) !== id;
   }
 
   /** Signs a planned operation and stores the signature, or records why it cannot be signed. Does not send it. */
@@ -336,9 +341,8 @@ export class Executor {
     storage.transaction(() => {
       const obstacle = this.#obstacle(op, cost, balance);
       if (obstacle) return void this.#observe(op, kind, this.#unprepared(op, obstacle));
-      if (once.some((name) => (journal.userOf(name) ?? op.id) !== op.id)) {
+      if (once.some((name) => this.#isUsed(op, name)))
         return void this.#observe(op, kind, { type: 'refused', reason: code('quote_reused') });
-      }
       if (!this.#observe(op, kind, { type: 'signed', signing, plan, cost })) return;
       for (const name of once) journal.useOnce(name, op.id, now());
     });
