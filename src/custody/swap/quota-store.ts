@@ -36,20 +36,11 @@ export class SwapQuotas {
     const verdict = this.#budget(use).check(client, this.#now());
     if (verdict.ok) return undefined;
     const retryAfterSeconds = Math.max(Math.ceil(verdict.retryAfterMs / 1_000), 1);
-    const details = { limit: use };
-    return verdict.spentBy === 'all'
-      ? {
-          code: 'QUOTE_BUDGET_SPENT',
-          message: 'The quota of bridge quotes is used up.',
-          retryAfterSeconds,
-          details,
-        }
-      : {
-          code: 'RATE_LIMITED',
-          message: 'This network has used its share of bridge quotes. Wait and try again.',
-          retryAfterSeconds,
-          details,
-        };
+    const all = { retryAfterSeconds, details: { limit: use } };
+    if (verdict.spentBy === 'all')
+      return { ...all, code: 'QUOTE_BUDGET_SPENT', message: 'The quota of bridge quotes is used up.' };
+    const message = 'This network has used its share of bridge quotes. Wait and try again.';
+    return { ...all, code: 'RATE_LIMITED', message };
   }
 
   /** Records a quote, even if the bridge then refuses it. */
