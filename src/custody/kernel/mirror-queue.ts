@@ -94,7 +94,7 @@ export class MirrorQueue {
     if (mirrored > this.revision()) this.#meta.setMeta('revision', String(mirrored));
   }
 
-  /** Queues a row for the mirror. Call inside the transaction that changes the row. `journal` is the row as JSON. */
+  /** Queues a row for the mirror. Call inside the transaction that changes the row. */
   publish(
     entity: Entity,
     id: string,
