@@ -173,3 +173,18 @@ function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> 
   );
   return Promise.race([given, slow]).finally(() => clearTimeout(timer));
 }
+
+/** The result of a call, which itself continues after its time. @throws AppError UPSTREAM_FAILED `timeout` */
+export async function inTime<T>(
+  call: Promise<T>,
+  ms: number,
+  upstream: string,
+  within: <R>(work: Promise<R>, ms: number) => Promise<R | undefined>,
+): Promise<T> {
+  const ended = await within(
+    call.then((value) => ({ value })),
+    ms,
+  );
+  if (!ended) throw upstreamFailed(upstream, 'timeout');
+  return ended.value;
+}

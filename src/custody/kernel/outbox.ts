@@ -9,7 +9,7 @@
  */
 
 import { RECORD_TABLES } from '../../core/record-tables.ts';
-import { inTime } from '../nodes/quorum.ts';
+import { inTime } from '../../providers/http.ts';
 import type { Backoff } from './agenda.ts';
 import { birthOf } from './birth.ts';
 import type { Journal } from './journal.ts';

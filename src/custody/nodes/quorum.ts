@@ -6,6 +6,7 @@
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import { isForCaller } from '../../providers/admission.ts';
+import { inTime } from '../../providers/http.ts';
 import { asUpstreamFailure, type ChainTransaction, RpcRefusal } from '../../providers/solana-rpc.ts';
 import type { Log, Within } from '../kernel/ports.ts';
 
@@ -352,14 +353,4 @@ export async function viewsInTime<N extends { readonly name: string }, T>(
 ): Promise<T[]> {
   const views = sources.map((source) => inTime(viewOf(source), VIEW_MS, source.name, within));
   return valuesOf(await Promise.allSettled(views));
-}
-
-/** The result of a call, which itself continues after its time. @throws AppError UPSTREAM_FAILED `timeout` */
-export async function inTime<T>(call: Promise<T>, ms: number, upstream: string, within: Within): Promise<T> {
-  const ended = await within(
-    call.then((value) => ({ value })),
-    ms,
-  );
-  if (!ended) throw upstreamFailed(upstream, 'timeout');
-  return ended.value;
 }
