@@ -28,7 +28,7 @@ export function sourcesOf(env: Env) {
     new Cache({
       kv,
       release: env.VERSION?.id,
-      lastChange: () => readLastChange(env.DB),
+      lastChange: () => readLastChange(env.DB, Date.now()),
       now: Date.now,
       defer: waitUntil,
     });

@@ -43,17 +43,18 @@ const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];
 
 /** The newest change of an ended operation, token listing, refund or proof. A proof's id is its time. */
 const LAST_CHANGE = `SELECT MAX(at) AS at FROM (
-  SELECT MAX(updated_at) AS at FROM operations INDEXED BY operations_ended WHERE status <> 'waiting'
-  UNION ALL SELECT MAX(listed_at) FROM tokens INDEXED BY tokens_listed_at WHERE listed_at IS NOT NULL
-  UNION ALL SELECT MAX(created_at) FROM refunds
-  UNION ALL SELECT MAX(id) FROM proofs)`;
+  SELECT MAX(updated_at) AS at FROM operations INDEXED BY operations_ended WHERE status <> 'waiting' AND updated_at <= ?1
+  UNION ALL SELECT MAX(listed_at) FROM tokens INDEXED BY tokens_listed_at WHERE listed_at <= ?1
+  UNION ALL SELECT MAX(created_at) FROM refunds WHERE created_at <= ?1
+  UNION ALL SELECT MAX(id) FROM proofs WHERE id <= ?1)`;
 
 /**
- * Unix ms of the last change of an ended operation or payment, or of the newest proof; 0 without any.
+ * Unix ms of the last change of an ended operation or payment, or of the newest proof; 0 without any. A time in the
+ * future is from a clock that was ahead: with it, every value would be loaded again each second until then.
  * @param db the primary: a replica may lag
  */
-export async function readLastChange(db: Pick<D1Database, 'prepare'>): Promise<number> {
-  const at = await db.prepare(LAST_CHANGE).first<string>('at');
+export async function readLastChange(db: Pick<D1Database, 'prepare'>, now: number): Promise<number> {
+  const at = await db.prepare(LAST_CHANGE).bind(new Date(now).toISOString()).first<string>('at');
   return at === null ? 0 : Date.parse(at);
 }
 
