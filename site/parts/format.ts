@@ -44,7 +44,8 @@ export function changeSince(
   if (!now || !at || at < signedAt) return '';
   const more = BigInt(now) - signed;
   if (more === 0n) return '';
-  return more > 0n ? `; ${amountOf(more, 'sat')} more since` : `; ${amountOf(-more, 'sat')} less since`;
+  const change = more > 0n ? `${amountOf(more, 'sat')} more` : `${amountOf(-more, 'sat')} less`;
+  return `; ${change} since, not signed yet`;
 }
 
 /** Fewer digits for a sentence, rounded down. */

@@ -33,8 +33,8 @@ it.each(
 it.each(
   scenes(`
   1000 | 1000 | 0        | 1 | At the last signed proof: 0 sats of headroom.
-  1000 | 1000 | 61975    | 1 | At the last signed proof: 0 sats of headroom; 61,975 sats more since.
-  1500 | 1000 | 499      | 1 | At the last signed proof: 500 sats of headroom; 1 sat less since.
+  1000 | 1000 | 61975    | 1 | At the last signed proof: 0 sats of headroom; 61,975 sats more since, not signed yet.
+  1500 | 1000 | 499      | 1 | At the last signed proof: 500 sats of headroom; 1 sat less since, not signed yet.
   1000 | 1000 | 61975    | -1 | At the last signed proof: 0 sats of headroom.
   1000 | 1000 | null     | 1 | At the last signed proof: 0 sats of headroom.
   1000 | null | 61975    | 1 |`),

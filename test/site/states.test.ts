@@ -329,8 +329,8 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
 });
 
 it.each([
-  ['1000000', '1061975', 'after', '; 61,975 sats more since'],
-  ['1000001', '1000000', 'after', '; 1 sat less since'],
+  ['1000000', '1061975', 'after', '; 61,975 sats more since, not signed yet'],
+  ['1000001', '1000000', 'after', '; 1 sat less since, not signed yet'],
   ['1000000', '1000000', 'after', ''],
   ['1000000', null, 'after', ''],
   ['1000000', '1061975', 'before', ''],
