@@ -160,14 +160,19 @@ const Covered = ({ backing }: Pick<Status, 'backing'>) => (
 /** A mint ends like this every day without new sats: nothing was signed and nothing is wrong. */
 const NOT_NEEDED = 'nothing_to_mint';
 
-/** The day's mint, and the sats that came after it. */
+/** What the day's mint found; empty for a mint without a reason. */
+function mintReason(reason: string | null): string {
+  if (reason === null) return '';
+  return reason === NOT_NEEDED ? 'There were no new sats at its time. ' : `${reason.replaceAll('_', ' ')}. `;
+}
+
+/** The day's mint, and the sats that it did not include. */
 const MintTile = ({ custody, backing }: Pick<Status, 'custody' | 'backing'>) => {
   const mint = custody?.mint ?? null;
-  const isNeeded = mint?.reason !== NOT_NEEDED;
-  const state = isNeeded ? mint?.state : 'not needed';
+  const state = mint?.reason === NOT_NEEDED ? 'done' : mint?.state;
   return (
     <Tile name="Today's mint" value={custody && (state ?? 'not configured')}>
-      {isNeeded && mint?.reason ? `${mint.reason.replaceAll('_', ' ')}. ` : ''}
+      {mint === null ? '' : mintReason(mint.reason)}
       {mint?.ok ? waitingText(backing) : ''}
     </Tile>
   );
@@ -243,7 +248,7 @@ const OPERATION_MARKS: Readonly<Record<string, string>> = { finished: 'good', fa
 const Outcome = ({ operation }: { operation: Operation }) =>
   operation.reason === NOT_NEEDED ? (
     <span>
-      <span class="mark">not needed</span> no new sats
+      <span class="mark">not needed</span> no new sats at that time
     </span>
   ) : (
     <span>

@@ -4,7 +4,7 @@ import { withAnswers } from '../../site/api/query.ts';
 import { ShortfallBar } from '../../site/parts/alerts.tsx';
 import { AsrySupply } from '../../site/parts/asry-supply.tsx';
 import { captionOf } from '../../site/parts/reserve-history.tsx';
-import { limitText } from '../../site/parts/status-live.tsx';
+import { limitText, StatusReport } from '../../site/parts/status-live.tsx';
 import { wordsOf } from '../../site/parts/trust-claims.tsx';
 import { exampleOf } from '../kit/example.ts';
 import { scenes } from '../kit/scenes.ts';
@@ -66,6 +66,34 @@ it.each(
     const windowSeconds = window === 'null' ? null : Number(window);
     const limit = { ...exampleOf('getStatus').custody.limits[0], unit, used, maximum, left, windowSeconds };
     expect(limitText(limit)).toBe(text);
+  },
+);
+
+it.each(
+  scenes(`
+  minted    | null             | 0     | minted    |
+  minted    | null             | 61975 | minted    | 61,975 sats wait for the next mint.
+  none      | nothing_to_mint  | 0     | done      | There were no new sats at its time.
+  none      | nothing_to_mint  | 61975 | done      | There were no new sats at its time. 61,975 sats wait for the next mint.
+  scheduled | null             | 61975 | scheduled | 61,975 sats wait for the next mint.
+  failed    | not_mint_authority | 9   | failed    | not mint authority.`),
+)(
+  "with today's mint %s for the reason %s and %s sats above the supply, the status shows: %s %s",
+  (state, reason, gapSatoshis, value, note = '') => {
+    const status = exampleOf('getStatus');
+    const mint = { ...{ state, ok: state !== 'failed' }, reason: reason === 'null' ? null : reason };
+    const report = StatusReport({
+      status: {
+        ...status,
+        custody: { ...status.custody, mint },
+        backing: { ...status.backing, gapSatoshis },
+      } as never,
+    });
+    const [, shown, said = ''] =
+      /Today&#39;s mint<\/span><span class="value">([^<]*)<\/span><span class="note">([^<]*)</.exec(
+        String(report),
+      ) ?? [];
+    expect([shown, said.trim()]).toEqual([value, note]);
   },
 );
 
