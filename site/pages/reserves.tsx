@@ -15,12 +15,13 @@ const Terminal = ({ source }: { source: string }) => (
   </section>
 );
 
-const Archive = () => (
+const Archive = ({ isDemonstration }: { isDemonstration: boolean }) => (
   <section>
     <h2>Archive of proofs</h2>
     <p>
       Each proof contains the hash of the one before, and each daily mint on Solana names the newest hash in
       its memo. Keep a copy to detect a full rewrite.
+      {isDemonstration ? ' In this demonstration, only the last day has a proof for each hour.' : ''}
     </p>
     <Folded summary="Show the archive">
       <Live name="archive" json="/api/proof/history">
@@ -88,7 +89,7 @@ export const reserves: Page = {
           </Live>
         </Folded>
       </section>
-      <Archive />
+      <Archive isDemonstration={assets.isDemonstration} />
       <section>
         <h2>Solana transactions</h2>
         <details class="more">

@@ -39,7 +39,7 @@ export interface SolanaClock {
   /** Stops or continues finality: while it is stopped, nodes show new slots as confirmed, but none as final. */
   holdFinality(isHeld: boolean): void;
   /** Adds blocks that nobody saw, so that no earlier transaction can land any more. */
-  passDay(): Promise<void>;
+  skipBlocks(): Promise<void>;
   reached(slot: number): Promise<void>;
   stop(): void;
 }
@@ -50,8 +50,8 @@ interface LatestBlockhash {
 }
 
 const BLOCKHASH_LIFE_BLOCKS = 150;
-/** Blocks of a passed day: more than the custodian waits before it treats a transaction as expired. */
-const DAY_BLOCKS = 2n * EXPIRY_BLOCKS;
+/** More than the custodian waits before it treats a transaction as expired. */
+const SKIPPED_BLOCKS = 2n * EXPIRY_BLOCKS;
 /** After this time without a block, the chain is treated as stopped. */
 const STANDSTILL_MS = 60_000;
 
@@ -148,10 +148,10 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
     holdFinality(isHeld) {
       lastFinal = isHeld ? slotAt('finalized') : Number.POSITIVE_INFINITY;
     },
-    async passDay() {
-      unseenBlocks += Number(DAY_BLOCKS);
+    async skipBlocks() {
+      unseenBlocks += Number(SKIPPED_BLOCKS);
       await sample();
-      // Until then, nodes return a final blockhash of the day before, which has expired.
+      // Until then, nodes return a final blockhash of before, which has expired.
       for (const before = head; blockhashAt(slotAt('finalized')).slot <= before; await sample())
         await sleep(slotMs);
     },

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+const HOUR_MS = 3_600_000;
 const START = join(dirname(fileURLToPath(import.meta.url)), 'start.ts');
 
 let folder: string;
@@ -87,6 +88,20 @@ test('npm start ends when its parent is killed, and leaves no file', async () =>
   await closed;
   expect(readdirSync(folder)).toEqual([]);
   await expect(fetch(/http:\S+/.exec(lines[0] ?? '')?.[0] ?? '')).rejects.toThrow('fetch failed');
+});
+
+test('the day before npm start has a proof of each hour', async () => {
+  const started = start({ WORLD_DAYS: '1' });
+  await started.ready;
+  const url = started.lines.flatMap((line) => /ready.* (http:\S+)$/.exec(line)?.[1] ?? [])[0] ?? '';
+  const response = await fetch(new URL('/api/proof/history?limit=100', url));
+  const { proofs } = (await response.json()) as { proofs: readonly { timestamp: string }[] };
+  const times = proofs.map(({ timestamp }) => Date.parse(timestamp));
+  const pauses = times.slice(1).map((time, at) => (times[at] ?? 0) - time);
+  expect(pauses.length).toBeGreaterThanOrEqual(24);
+  // The cron runs once a minute, and a busy machine is late.
+  expect(Math.max(...pauses)).toBeLessThan(1.5 * HOUR_MS);
+  await end(started, 'SIGTERM');
 });
 
 test('npm start with --watch reloads the Worker after a change during the start', async () => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SITE_FOLDER } from '../../site/build/build-site.ts';
 import { hostFiles } from '../../site/build/host-files.ts';
+import { DAY_MS } from '../../src/core/durations.ts';
 import { createBindings, type Endpoints, witnessBindings } from './bindings.ts';
 import { type BitcoinNode, startBitcoinNode } from './bitcoin-node.ts';
 import { payBitcoin } from './bitcoin-wallet.ts';
@@ -29,7 +30,6 @@ import { transferFromUser, type UserTransfer } from './user-transfer.ts';
 import { bundleWorker } from './worker-bundle.ts';
 import { createWorkerProcess, type Release } from './worker-process.ts';
 
-const DAY_MS = 86_400_000;
 /** The daily mint is due at 00:05 UTC; one minute more, since the Worker's clock ignores moves below 30 s. */
 const FIRST_MINT_MS = 6 * 60_000;
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -76,8 +76,8 @@ export interface WorldControl {
   reorg(depth: number, drop?: readonly string[]): Promise<void>;
   /** Pays a Bitcoin address from the world's wallet, unconfirmed; returns the txid. */
   sendBitcoin(address: string, sats: bigint): Promise<string>;
-  /** Moves all clocks of a world that began in the past by a day. */
-  passDay(): Promise<void>;
+  /** Moves all clocks of a world that began in the past. Nothing that was sent before can land any more. */
+  pass(ms: number): Promise<void>;
   /** Calls the scheduled handler once; default the first cron expression and now. */
   cron(expression?: string, time?: number): Promise<unknown>;
 }
@@ -341,10 +341,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       mine: bitcoin.mine,
       reorg: bitcoin.reorg,
       sendBitcoin: (address, sats) => payBitcoin(bitcoin, bank, [{ address, sats }]),
-      async passDay() {
-        behindMs -= DAY_MS;
-        clockOffsetMs += DAY_MS;
-        await solana.ledger.clock.passDay();
+      async pass(ms) {
+        behindMs -= ms;
+        clockOffsetMs += ms;
+        await solana.ledger.clock.skipBlocks();
       },
       now: () => Date.now() + clockOffsetMs,
       cron: (expression, time) => {
