@@ -97,7 +97,7 @@ function isolate(world: World, kv: KVNamespace) {
         solanaSources: [node],
         supplySources: [node],
       },
-      ...{ absrMint: MINT, asryMint: null, mintAuthority: null },
+      ...{ absrMint: MINT, asryMint: null, mintAuthority: null, treasuryAddress: null },
       readReserve: (refresh: boolean) => readBitcoinReserve(sources, ADDRESS, refresh),
       readPrices: async () => [{ source: 'kraken', btcUsd: 80_000_000_000n, solUsd: 200_000_000n }],
       proofs: { newest: async () => proofOf(world.chain) },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { sats } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
@@ -11,7 +12,7 @@ import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { routerOver } from '../kit/router.ts';
 import { eachRow } from '../kit/scenes.ts';
-import { mintData, multisigData } from '../kit/token-accounts.ts';
+import { mintData, multisigData, tokenData } from '../kit/token-accounts.ts';
 import { RPC_ERRORS, TRANSACTION_ERRORS } from '../world/solana-shapes.ts';
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
@@ -19,6 +20,7 @@ const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const SYSTEM = '11111111111111111111111111111111';
 const MINT = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const MULTISIG = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+const TREASURY = 'BPFLoaderUpgradeab1e11111111111111111111111';
 const WITNESS = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
 
 /** One isolate with its own memory; `kv` may be shared by several. */
@@ -50,13 +52,16 @@ const node = (name: string, lamports: bigint, slot: bigint): SolanaSource => ({
   accounts: async () => ({ slot, accounts: [{ owner: SYSTEM, lamports, data: new Uint8Array() }] }),
 });
 
-/** A node with a mint of this authority, and the multisig of the reserve and the witness. */
-function chainWith(authority: string | null) {
+type Shown = Awaited<ReturnType<SolanaSource['accounts']>>['accounts'][number];
+
+/** A node with a mint of this authority, and the multisig of the reserve and the witness. @param more accounts */
+function chainWith(authority: string | null, more: readonly (readonly [string, Shown])[] = []) {
   const asked: (readonly string[])[] = [];
-  const held = new Map([
+  const held = new Map<string, Shown>([
     [SOLANA, { owner: SYSTEM, lamports: 9n, data: new Uint8Array() }],
     [MINT, { owner: TOKEN_PROGRAM, lamports: 1n, data: mintData({ authority }) }],
     [MULTISIG, { owner: TOKEN_PROGRAM, lamports: 1n, data: multisigData(SOLANA, WITNESS) }],
+    ...more,
   ]);
   const node: SolanaSource = {
     name: 'rpc-1',
@@ -75,6 +80,7 @@ const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
   solanaSources: [node('rpc-1', 9n, 100n), node('rpc-2', 9n, 90n)],
   absrMint: null,
   mintAuthority: null,
+  treasuryAddress: null,
   sleep: async () => undefined,
   custody: { signingState: async () => ({ frozen: null, watchOnly: true }) },
   ...p,
@@ -85,7 +91,7 @@ describe('balances', () => {
     const report = await getReserves(depsOf());
     expect(report).toMatchObject({
       bitcoin: { balanceSatoshis: '700', pendingSatoshis: '5' },
-      solana: { balanceLamports: '9', slot: '100', source: 'rpc-1' },
+      solana: { balanceLamports: '9', slot: '100', source: 'rpc-1', sources: ['rpc-1', 'rpc-2'] },
     });
     expect(report).not.toHaveProperty('errors');
   });
@@ -130,6 +136,25 @@ describe('balances', () => {
   it('shows that minting is disabled only if the mint was read', async () => {
     for (const deps of [depsOf(), depsOf({ absrMint: MINT })])
       expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting: null });
+  });
+
+  it('does not show what the treasury holds while nodes contradict each other, or without a treasury', async () => {
+    const nodeWith = (name: string, atoms: bigint) => {
+      const data = tokenData([MINT, TREASURY], atoms);
+      const account = { owner: TOKEN_PROGRAM, lamports: 1n, data };
+      const { node: chain, asked } = chainWith(SOLANA, [[findAta(TREASURY, MINT, TOKEN_PROGRAM), account]]);
+      return { ...chain, name, asked };
+    };
+    const first = nodeWith('rpc-1', 1n);
+    const nodes = [first, nodeWith('rpc-2', 0n)];
+    const absrOf = async (of: Partial<ReservesDeps>) =>
+      (await getReserves(depsOf({ solanaSources: nodes, absrMint: MINT, ...of }))).solana.absr;
+    expect(await absrOf({ treasuryAddress: TREASURY })).toBe(null);
+    expect(await absrOf({})).toBe(null);
+    first.asked.length = 0;
+    const absr = await absrOf({ solanaSources: [first], treasuryAddress: TREASURY });
+    expect(absr).toEqual({ treasuryAtoms: '1', supplyAtoms: '1', decimals: 0 });
+    expect(first.asked).toHaveLength(1);
   });
 
   it('shows the lowest balance of all nodes, whatever slot another node claims', async () => {

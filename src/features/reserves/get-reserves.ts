@@ -6,6 +6,7 @@ import { stringifyJson } from '../../core/json.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { type CachePolicy, refreshing } from '../../http/cache-policy.ts';
 import type { Body, Cache, Cached } from '../../http/cached.ts';
+import { type HeldAbsr, heldAbsrOf, heldAccounts } from './held-absr.ts';
 import {
   absent,
   attempt,
@@ -49,6 +50,8 @@ export type ReservesDeps = {
   readonly absrMint: string | null;
   /** The configured multisig that mints ABSR; null if the reserve mints alone. */
   readonly mintAuthority: string | null;
+  /** Owner of the token account that receives each mint of ABSR. */
+  readonly treasuryAddress: string | null;
   readonly sleep: (ms: number) => Promise<void>;
   readonly custody: Pick<CustodianApi, 'signingState'>;
 };
@@ -73,8 +76,12 @@ type StoredSolana = {
   readonly source: string;
   /** Who can mint ABSR; null without a mint. */
   readonly minting: MintKeys | null;
+  readonly absr: HeldAbsr | null;
+  /** The nodes that responded. */
+  readonly sources: readonly string[];
 };
-type SolanaDeps = Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep' | 'absrMint' | 'mintAuthority'>;
+type TokenDeps = Pick<ReservesDeps, 'absrMint' | 'mintAuthority' | 'treasuryAddress'>;
+type SolanaDeps = Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'> & TokenDeps;
 
 /** The reserve's confirmed sats: the lowest of all views. @throws AppError UPSTREAM_FAILED if every index fails */
 export function readBitcoinReserve(
@@ -91,8 +98,8 @@ export function readBitcoinReserve(
 }
 
 /**
- * The lowest finalized balance of all nodes, as with the Bitcoin indexes. `minting` is null while nodes contradict each
- * other, so one node can invent neither a balance nor a second key.
+ * The lowest finalized balance of all nodes, as with the Bitcoin indexes. `minting` and `absr` are null while nodes contradict
+ * each other, so one node can invent neither a balance, a second key nor a holding.
  */
 function readSolanaReserve(
   deps: SolanaDeps,
@@ -103,30 +110,42 @@ function readSolanaReserve(
     const ask = (node: ReservesNode) => readAccounts(node, address, deps);
     const results = await querySources(deps.solanaSources, deps.sleep, ask);
     const { name, value } = bestOf(results, (a, b) => a.lamports < b.lamports);
-    const shown = new Set(
-      results.flatMap((result) => (result.ok ? [stringifyJson(result.value.minting)] : [])),
-    );
-    const minting = shown.size === 1 ? value.minting : null;
-    return { lamports: value.lamports.toString(), slot: value.slot.toString(), minting, source: name };
+    const views = results.flatMap((result) => (result.ok ? [result.value] : []));
+    const agreed = (part: 'minting' | 'absr') =>
+      new Set(views.map((view) => stringifyJson(view[part]))).size === 1;
+    return {
+      lamports: value.lamports.toString(),
+      slot: value.slot.toString(),
+      minting: agreed('minting') ? value.minting : null,
+      absr: agreed('absr') ? value.absr : null,
+      source: name,
+      sources: results.filter(({ ok }) => ok).map((result) => result.name),
+    };
   });
 }
 
 /** One call if the mint authority is the reserve or the configured multisig; otherwise two. */
-async function readAccounts(
-  node: ReservesNode,
-  address: string,
-  { absrMint, mintAuthority: multisig }: Pick<ReservesDeps, 'absrMint' | 'mintAuthority'>,
-) {
-  const addresses = [address, absrMint, multisig].filter((each) => each !== null);
+async function readAccounts(node: ReservesNode, address: string, deps: TokenDeps) {
+  const { absrMint, mintAuthority: multisig, treasuryAddress: treasury } = deps;
+  const held = absrMint === null || treasury === null ? [] : heldAccounts(treasury, absrMint);
+  const addresses = [address, absrMint, multisig, ...held].filter((each) => each !== null);
   const { slot, accounts } = await node.accounts(addresses, 'finalized');
+  const accountAt = (each: string) => accounts[addresses.indexOf(each)];
   const lamports = accounts[0]?.lamports ?? 0n;
-  const mint = absrMint === null ? null : accounts[1];
+  const mint = absrMint === null ? null : accountAt(absrMint);
   const authority = mint ? mintAuthorityOf(mint.data) : undefined;
-  if (!mint || authority === undefined) return { slot, lamports, minting: null };
-  const at = authority === null ? 0 : addresses.indexOf(authority);
-  const account =
-    at < 0 && authority ? (await node.accounts([authority], 'finalized')).accounts[0] : accounts[at];
-  return { slot, lamports, minting: mintKeysOf(mint.owner, authority, account ?? null) };
+  if (absrMint === null || !mint || authority === undefined)
+    return { slot, lamports, minting: null, absr: null };
+  const isRead = authority === null || addresses.includes(authority);
+  const account = isRead
+    ? accountAt(authority ?? address)
+    : (await node.accounts([authority], 'finalized')).accounts[0];
+  return {
+    slot,
+    lamports,
+    minting: mintKeysOf(mint.owner, authority, account ?? null),
+    absr: treasury === null ? null : heldAbsrOf({ address: absrMint, treasury }, mint, accountAt),
+  };
 }
 
 /** The value changes only with the secrets of a deployment. */
@@ -206,7 +225,9 @@ function reportOf(
       balanceLamports: solana?.value.lamports ?? null,
       slot: solana?.value.slot ?? null,
       source: solana?.value.source ?? null,
+      sources: [...(solana?.value.sources ?? [])],
       minting: shownKeys(solana?.value.minting ?? null),
+      absr: solana?.value.absr ?? null,
       ...timeOf(solana),
     },
     as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,

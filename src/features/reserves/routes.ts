@@ -17,11 +17,7 @@ import {
   SolanaEntry,
 } from './list-transactions.ts';
 
-export type ReservesRouteDeps = ReservesDeps &
-  ListBitcoinDeps &
-  ListSolanaDeps & {
-    readonly treasuryAddress: string | null;
-  };
+export type ReservesRouteDeps = ReservesDeps & ListBitcoinDeps & ListSolanaDeps;
 
 const ownTime = {
   as_of: z.iso.datetime().nullable().describe('When this part was read'),
@@ -68,6 +64,7 @@ const reservesRoute = createRoute({
           balanceLamports: z.string().nullable().describe('Finalized lamports as a string'),
           slot: z.string().nullable().describe('The slot of this balance'),
           source: source,
+          sources: z.array(z.string()).optional().describe('The nodes that responded'),
           minting: z
             .object({
               authority: z
@@ -79,6 +76,17 @@ const reservesRoute = createRoute({
             })
             .nullable()
             .describe('Who can mint ABSR, from the chain; null while unknown'),
+          absr: z
+            .object({
+              treasuryAtoms: z
+                .string()
+                .describe("Atoms in the treasury's token account, which receives each mint"),
+              supplyAtoms: z.string().describe('Atoms that exist, at the same slot'),
+              decimals: z.int(),
+            })
+            .nullable()
+            .optional()
+            .describe('ABSR of the treasury, from the chain; null while unknown'),
           ...ownTime,
         }),
         as_of: z.iso.datetime().nullable().describe('When the older part was read'),
