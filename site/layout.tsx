@@ -204,9 +204,9 @@ function Head({ page, assets }: { page: Page; assets: Assets }) {
         <link rel="stylesheet" href="/noscript.css" />
       </noscript>
       {script.imports.map((file) => (
-        <link rel="modulepreload" href={file} />
+        <link rel="modulepreload" href={file} fetchpriority="low" />
       ))}
-      <script type="module" src={script.file} />
+      <script type="module" src={script.file} fetchpriority="low" />
       <script defer src="/beacon.js" />
     </head>
   );

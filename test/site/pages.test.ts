@@ -108,6 +108,14 @@ it('every page loads at most 8 scripts, together at most 45 KB', () => {
   }
 });
 
+it('every page loads its scripts after the style sheet and the font, which its first text needs', () => {
+  for (const { path } of PAGES) {
+    const tags = file(path).match(/<(?:link|script)[^>]*(?:"modulepreload"|"module")[^>]*>/g) ?? [];
+    expect(tags.length).toBeGreaterThan(0);
+    expect(tags.filter((tag) => !tag.includes('fetchpriority="low"'))).toEqual([]);
+  }
+});
+
 it('the proof check, which is loaded on a click, has at most 48 KB', () => {
   const names = readdirSync(join(SITE_FOLDER, 'assets')).filter((name) => name.endsWith('.js'));
   expect(names.filter((name) => gzipped(`assets/${name}`) > 48 * 1024)).toEqual([]);
