@@ -9,7 +9,7 @@ import { Alerts } from './parts/alerts.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from './parts/asry-live.tsx';
 import { AsrySupply } from './parts/asry-supply.tsx';
 import { NewestTokens } from './parts/newest-tokens.tsx';
-import { OfficialMints } from './parts/official-mints.tsx';
+import { AbsrHolders, OfficialMints } from './parts/official-mints.tsx';
 import { Flow } from './parts/overview-flow.tsx';
 import { Hero } from './parts/overview-hero.tsx';
 import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
@@ -35,12 +35,14 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
     mints: ['getAbsrSummary', OfficialMints],
   },
   '/reserves': {
+    holders: ['getReserves', AbsrHolders],
     verify: ['getAbsrSummary', () => <VerifyPanel isListed />],
     wallets: ['getReserves', Wallets],
     message: ['getProof', SignedMessage],
     mints: ['getAbsrSummary', OfficialMints],
   },
   '/trust': {
+    holders: ['getReserves', AbsrHolders],
     facts: ['getAbsrSummary', TrustTiles],
     claims: ['getReserves', TrustClaims],
     dangers: ['getReserves', TrustDangers],

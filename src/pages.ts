@@ -20,7 +20,8 @@ const TOKEN_WAIT_MS = 5_000;
 /** Paths by operation and input. */
 type Reads = Readonly<Record<string, string>>;
 const SUMMARY: Reads = { 'getAbsrSummary {}': '/api/arbitrage/summary' };
-const RESERVE: Reads = { 'getReserves {}': '/api/reserves', 'getProof {}': '/api/proof', ...SUMMARY };
+const BALANCES: Reads = { 'getReserves {}': '/api/reserves' };
+const RESERVE: Reads = { ...BALANCES, 'getProof {}': '/api/proof', ...SUMMARY };
 const EPOCH: Reads = { 'getAsryEpoch {}': '/api/asry/epoch' };
 const TOKENS: Reads = { 'listTokens {}': '/api/tokens' };
 const NEWEST: Reads = { 'listTokens {"limit":5}': '/api/tokens?limit=5' };
@@ -156,7 +157,8 @@ async function tokenPage(c: PageContext, service: Service): Promise<Response> {
   if (!response?.ok) return sitePage(assets, '/token', { status: 503 });
   const token: z.infer<typeof TokenRecord> = await response.json();
   if (id !== token.mint_address) return c.redirect(TOKEN_PATH + token.mint_address);
-  const answers = { [tokenKey(id)]: token, ...summary };
+  const balances = token.official?.asset === 'ABSR' ? await readFirst(c, service, BALANCES) : {};
+  const answers = { [tokenKey(id)]: token, ...summary, ...balances };
   return sitePage(assets, '/token', {
     head: tokenHead(token, publicBaseUrl || new URL(c.req.url).origin),
     islands: renderIslands('/token', answers, id),

@@ -1,5 +1,5 @@
 import { BadgeCode } from '../parts/badge-code.tsx';
-import { OfficialMints } from '../parts/official-mints.tsx';
+import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { SignedMessage, SolanaTransactions, Wallets } from '../parts/reserves-live.tsx';
 import { SatOrigins } from '../parts/sat-origins.tsx';
@@ -9,6 +9,7 @@ import { mount } from './mount.tsx';
 
 mount({
   mints: OfficialMints,
+  holders: AbsrHolders,
   wallets: Wallets,
   verify: () => <VerifyPanel isListed />,
   message: SignedMessage,

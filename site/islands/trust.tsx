@@ -1,4 +1,4 @@
-import { OfficialMints } from '../parts/official-mints.tsx';
+import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
 import { TrustClaims } from '../parts/trust-claims.tsx';
 import { TrustDangers } from '../parts/trust-dangers.tsx';
 import { TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
@@ -12,6 +12,7 @@ mount({
   command: PageCommand,
   dangers: TrustDangers,
   mints: OfficialMints,
+  holders: AbsrHolders,
   keys: TrustKeys,
   sources: TrustSources,
   operator: TrustOperator,

@@ -71,7 +71,9 @@ export const reserves: Page = {
         <Live name="mints" json="/api/arbitrage/summary">
           <OfficialMints />
         </Live>
-        <AbsrHolders />
+        <Live name="holders" json="/api/reserves">
+          <AbsrHolders />
+        </Live>
       </section>
       <section id="origins">
         <h2>Where every sat came from</h2>

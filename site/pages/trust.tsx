@@ -29,7 +29,9 @@ const Tokens = () => (
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
     </Live>
-    <AbsrHolders />
+    <Live name="holders" json="/api/reserves">
+      <AbsrHolders />
+    </Live>
   </section>
 );
 

@@ -10,6 +10,7 @@ import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { AbsrHolders } from './official-mints.tsx';
 import { ownPath } from './own-picture.tsx';
 import { useTrade } from './pool-price.tsx';
 import { Folded } from './table.tsx';
@@ -118,6 +119,7 @@ export function TokenFacts({ token, children }: TokenFactsProps) {
           </Folded>
         ) : null}
         <AsOf at={token.as_of} stale={token.stale} />
+        {token.official?.asset === 'ABSR' ? <AbsrHolders /> : null}
         {children}
       </div>
     </div>
