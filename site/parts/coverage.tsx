@@ -57,6 +57,13 @@ export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string
   return bitcoin.agreed ? `${known.length} sources agree` : 'the sources differ; the lower value is used';
 }
 
+/** How many nodes show the ABSR supply; a single one confirms nothing. */
+export function solanaSources({ sources }: Reserves['solana']): string {
+  if (sources === undefined) return 'number of sources unknown';
+  if (sources.length === 0) return 'no source responds';
+  return sources.length === 1 ? 'one source' : `${sources.length} sources`;
+}
+
 /** Kinds of sources that the service numbers, because they have no host name of their own. */
 const KINDS: Readonly<Record<string, string>> = {
   'solana-rpc': 'Solana node',

@@ -13,6 +13,7 @@ import {
   coverageKind,
   coverageOf,
   coverageText,
+  solanaSources,
   sourceName,
 } from './coverage.tsx';
 import { Age } from './freshness.tsx';
@@ -82,7 +83,10 @@ export function TrustSources() {
         {bitcoinSources(value.bitcoin)}
       </dd>
       <dt>Solana</dt>
-      <dd>{value.solana.source === null ? 'no node responds' : sourceName(value.solana.source)}</dd>
+      <dd>
+        {(value.solana.sources ?? []).map((name) => `${sourceName(name)}, `)}
+        {solanaSources(value.solana)} for SOL and the ABSR supply
+      </dd>
     </dl>
   );
 }

@@ -2,7 +2,14 @@ import type { Child } from 'hono/jsx';
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
-import { absrMinter, bitcoinSources, coverageKind, coverageOf, coverageText } from './coverage.tsx';
+import {
+  absrMinter,
+  bitcoinSources,
+  coverageKind,
+  coverageOf,
+  coverageText,
+  solanaSources,
+} from './coverage.tsx';
 import { amountOf, changeSince, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
@@ -131,7 +138,7 @@ const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }
       <code title={bitcoin.address ?? ''}>
         {bitcoin.address === null ? 'no address' : shortened(bitcoin.address)}
       </code>
-      : {bitcoinSources(bitcoin)}.
+      : {bitcoinSources(bitcoin)}. ABSR supply: {solanaSources(value.solana)}.
     </Ground>
   );
 };

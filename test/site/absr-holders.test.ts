@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
+import { solanaSources } from '../../site/parts/coverage.tsx';
 import { AbsrHolders, splitText } from '../../site/parts/official-mints.tsx';
 import { exampleOf } from '../kit/example.ts';
 import { scenes } from '../kit/scenes.ts';
@@ -33,4 +34,14 @@ it.each([
   const html = withAnswers(answers, () => String(AbsrHolders()));
   expect(html).toContain(text);
   expect(html).toContain(`<time dateTime="${reserves.solana.as_of}"`);
+});
+
+it.each([
+  [undefined, 'number of sources unknown'],
+  [[], 'no source responds'],
+  [['a'], 'one source'],
+  [['a', 'b'], '2 sources'],
+] as const)('with the Solana nodes %j, the pages say: %s', (sources, text) => {
+  const { solana } = exampleOf('getReserves');
+  expect(solanaSources({ ...solana, sources: sources && [...sources] })).toBe(text);
 });
