@@ -22,14 +22,9 @@ function Coverage() {
   const covered = coverageOf(summary);
   if (summary.value === null && summary.failure === null) return null;
   return (
-    <>
-      <p class={`verdict-line ${coverageKind(covered)}`}>
-        <strong>{coverageText(covered)}</strong>
-      </p>
-      <p>
-        <a href="/reserves#verify">Check it yourself</a>
-      </p>
-    </>
+    <p class={`verdict-line ${coverageKind(covered)}`}>
+      <strong>{coverageText(covered)}</strong> <a href="/reserves#verify">Check it yourself</a>
+    </p>
   );
 }
 
@@ -40,9 +35,9 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
       <>
         <Coverage />
         <p>
-          One for each sat of the reserve, minted to the operator's treasury, so that programs on Solana can
-          count them. It is not a claim: <a href="/trust#redemption">it cannot be redeemed</a>, and the
-          operator can move the BTC.
+          One for each sat of the reserve. What it is good for: it counts the reserve in public, and programs
+          on Solana can read that count. It is not a claim:{' '}
+          <a href="/trust#redemption">it cannot be redeemed</a>, and the operator can move the BTC.
         </p>
       </>
     );

@@ -101,6 +101,9 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
     <>
       <VerdictLine verdict={{ ...verdict, by }} asked={asked} />
       {(asked && by === null) || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
+      <p class="fine">
+        “Covered”: the address holds at least as many sats as ABSR exist. Nobody owes them to you.
+      </p>
       <ul class="rights grounds" aria-label="What the verdict rests on">
         <Sources reserves={reserves} />
         <Snapshot balance={reserves.value?.bitcoin} />
