@@ -3,6 +3,7 @@
  * unexplained.
  * @module
  */
+import { useEffect, useRef } from 'hono/jsx';
 import type { BitcoinTransactions, Reserves, SwapHistory } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
@@ -167,10 +168,23 @@ const Origins = ({ origins }: { origins: readonly Origin[] }) => (
 /** @property isCut whether the chain may have older transactions than the listed ones */
 type ListedSums = Sums & { readonly isCut: boolean };
 
-/** Sums of the listed transactions, read once: null while they are awaited; undefined if they cannot be read. */
-export function useSums(): ListedSums | null | undefined {
+/**
+ * Sums of the listed transactions, read again after each change of the reserve: null while they are awaited; undefined if
+ * they cannot be read.
+ * @param balance sats of the reserve; null while they are not known
+ */
+export function useSums(balance: string | null): ListedSums | null | undefined {
   const swaps = useQuery('listSwaps', { limit: LIMIT });
   const received = useQuery('listBitcoinTransactions', { limit: LIMIT });
+  const seen = useRef<string | null>(null);
+  useEffect(() => {
+    if (balance === null) return;
+    if (seen.current !== null && seen.current !== balance) {
+      swaps.refresh();
+      received.refresh();
+    }
+    seen.current = balance;
+  }, [balance]);
   if (received.failure || swaps.failure) return undefined;
   if (received.value === null || swaps.value === null) return null;
   const { transactions } = received.value;

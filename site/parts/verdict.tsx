@@ -10,7 +10,7 @@ import {
   coverageText,
   solanaSources,
 } from './coverage.tsx';
-import { amountOf, changeSince, shortened } from './format.ts';
+import { amountOf, changeSince, sats, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
 import { useSums } from './sat-origins.tsx';
@@ -108,7 +108,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
         <Sources reserves={reserves} />
         <Snapshot balance={reserves.value?.bitcoin} />
         <Minting reserves={reserves} />
-        <Origins />
+        <Origins balance={reserves.value?.bitcoin.balanceSatoshis ?? null} />
         <li class="warn">
           No redemption, and the operator can move the BTC. <a href="/trust#redemption">Why</a>
         </li>
@@ -168,16 +168,18 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
 }
 
 /** What the record of swaps explains of the BTC. */
-function Origins() {
-  const sums = useSums();
+function Origins({ balance }: { balance: string | null }) {
+  const sums = useSums(balance);
   if (sums === null) return <Ground>{null}</Ground>;
   if (sums === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
   const { explained, unexplained, unknown, isCut } = sums;
+  const received = explained + unexplained + unknown;
   const link = <a href="/reserves#origins">Origins</a>;
   if (unexplained > 0n)
     return (
       <Ground isGood={false}>
-        {amountOf(unexplained, 'sat')} did not come from a swap. {link}
+        {isCut ? '' : `${sats(unexplained.toString())} of `}
+        {amountOf(isCut ? unexplained : received, 'sat')} did not come from a swap. {link}
       </Ground>
     );
   // The lists end before the oldest sats, or no sat has arrived: neither supports a sentence about every sat.

@@ -96,6 +96,8 @@ describe('new figures appear within 16 seconds without action by the visitor', (
     );
     await overview.pass();
     await overview.page.locator('.figure.btc .value').getByText(thousands(bitcoin.balanceSatoshis)).waitFor();
+    const received = `of ${thousands(bitcoin.balanceSatoshis)} sats did not come from a swap`;
+    await overview.page.getByText(received).waitFor();
     await history.pass();
     const newest = history.page.getByRole('region', { name: 'Swaps that landed, newest first' });
     const row = newest.getByRole('row').nth(1);

@@ -43,7 +43,7 @@ it('unconfirmed sats are not in any sum of origins, because the balance does not
 it.each([
   ['a swap paid all of it', 1, '61975', '61975', null, 'Every sat came from a swap of this service.'],
   ['nothing has arrived', 0, '61975', '61975', null, 'No sat has arrived yet.'],
-  ['no swap paid a part', 1, '61975', '60000', null, '1,975 sats did not come from a swap.'],
+  ['no swap paid a part', 1, '61975', '60000', null, '1,975 of 61,975 sats did not come from a swap.'],
   ['older swaps are not listed', 1, '61975', '0', 'more', 'Not every sat is in the newest lists.'],
   [
     'older transactions may not be listed',
