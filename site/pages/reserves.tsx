@@ -4,7 +4,6 @@ import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { SignedMessage, SolanaTransactions, Wallets } from '../parts/reserves-live.tsx';
 import { SatOrigins } from '../parts/sat-origins.tsx';
-import { Folded } from '../parts/table.tsx';
 import { TerminalCheck } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
@@ -16,33 +15,54 @@ const Terminal = ({ source }: { source: string }) => (
 );
 
 const Archive = ({ isDemonstration }: { isDemonstration: boolean }) => (
-  <section>
-    <h2>Archive of proofs</h2>
+  <details class="more">
+    <summary>Archive of proofs</summary>
     <p>
       Each proof contains the hash of the one before, and each daily mint on Solana names the newest hash in
       its memo. Keep a copy to detect a full rewrite.
       {isDemonstration ? ' In this demonstration, only the last day has a proof for each hour.' : ''}
     </p>
-    <Folded summary="Show the archive">
-      <Live name="archive" json="/api/proof/history">
-        <ProofArchive />
-      </Live>
-    </Folded>
-  </section>
+    <Live name="archive" json="/api/proof/history">
+      <ProofArchive />
+    </Live>
+  </details>
 );
 
 const Badge = () => (
+  <details class="more">
+    <summary>A badge for your site</summary>
+    <p>
+      A picture that is green while the sats cover the supply, red when they do not, and gray when the figures
+      are old or unknown.
+    </p>
+    <div data-island="badge">
+      <BadgeCode />
+    </div>
+  </details>
+);
+
+/** What a reader of the verdict opens next. */
+const Records = ({ isDemonstration }: { isDemonstration: boolean }) => (
   <section>
-    <h2>Show it on your site</h2>
-    <Folded summary="Show the badge and its HTML">
-      <p>
-        A picture that is green while the sats cover the supply, red when they do not, and gray when the
-        figures are old or unknown.
-      </p>
-      <div data-island="badge">
-        <BadgeCode />
-      </div>
-    </Folded>
+    <h2>The records behind it</h2>
+    <div class="stack">
+      <details class="more">
+        <summary>What was signed</summary>
+        {/* A link to it opens the fold. */}
+        <p id="signed">The exact message. Changing one byte invalidates both signatures.</p>
+        <Live name="message" json="/api/proof">
+          <SignedMessage />
+        </Live>
+      </details>
+      <Archive isDemonstration={isDemonstration} />
+      <details class="more">
+        <summary>Solana transactions</summary>
+        <Live name="transactions" json="/api/transactions/solana">
+          <SolanaTransactions />
+        </Live>
+      </details>
+      <Badge />
+    </div>
   </section>
 );
 
@@ -82,26 +102,7 @@ export const reserves: Page = {
         </Live>
       </section>
       <Terminal source={assets.release.source} />
-      <section id="signed">
-        <h2>What was signed</h2>
-        <Folded summary="Show the signed message">
-          <p>The exact message. Changing one byte invalidates both signatures.</p>
-          <Live name="message" json="/api/proof">
-            <SignedMessage />
-          </Live>
-        </Folded>
-      </section>
-      <Archive isDemonstration={assets.isDemonstration} />
-      <section>
-        <h2>Solana transactions</h2>
-        <details class="more">
-          <summary>Show the transactions</summary>
-          <Live name="transactions" json="/api/transactions/solana">
-            <SolanaTransactions />
-          </Live>
-        </details>
-      </section>
-      <Badge />
+      <Records isDemonstration={assets.isDemonstration} />
     </>
   ),
 };

@@ -67,8 +67,7 @@ export function AbsrHolders() {
             {absr === null ? 'How much ABSR the treasury holds is unknown right now.' : splitText(absr)}
           </strong>
         )}{' '}
-        Each new ABSR goes to the treasury. “Others” may be the operator too: the chain shows addresses, not
-        persons.
+        “Others” may be the operator too: the chain shows addresses, not persons.
       </p>
       <p>You hold ABSR? Your wallet shows it. 1 ABSR counts 1 sat, and is a claim on nothing.</p>
       <AsOf at={at} stale={stale} away={failure !== null} />

@@ -272,8 +272,12 @@ it.each([...ALL_PAGES, '/runbook'])(
   },
 );
 
-it.each(['/', '/reserves'])('%s is at most 3,500 pixels tall on a phone', async (path) => {
-  const visited = await visit(path, { viewport: PHONE, hasTouch: true, isMobile: true });
+it.each([
+  ['/', 'phone', { viewport: PHONE, hasTouch: true, isMobile: true }],
+  ['/reserves', 'phone', { viewport: PHONE, hasTouch: true, isMobile: true }],
+  ['/reserves', 'desktop', { viewport: DESKTOP }],
+])('%s is at most 3,500 pixels tall on a %s', async (path, _device, options) => {
+  const visited = await visit(path, options);
   await settled(visited.page);
   const height = await visited.page.evaluate(() => document.documentElement.scrollHeight);
   expect(height).toBeLessThanOrEqual(3_500);

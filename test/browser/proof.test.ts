@@ -143,10 +143,21 @@ async function firstProof(): Promise<void> {
   }
 }
 
+it('a link to what was signed opens its text, which is folded otherwise', async () => {
+  await firstProof();
+  visited = await visit('/reserves');
+  const { page } = visited;
+  const text = page.getByText('The exact message.');
+  expect(await text.isVisible()).toBe(false);
+  await page.getByRole('link', { name: 'signed', exact: true }).click();
+  await text.waitFor();
+});
+
 it('the page checks the chain of all proofs, and any single archived proof', async () => {
   await firstProof();
   visited = await visit('/reserves');
   const { page } = visited;
+  await page.getByText('Archive of proofs').click();
   await page.getByRole('button', { name: 'Check the chain of all proofs' }).click();
   await page.getByText(/The only proof is intact|proofs form one chain/).waitFor();
   await page.getByRole('button', { name: 'Keep a copy' }).waitFor();
