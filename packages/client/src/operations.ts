@@ -140,15 +140,15 @@ export type Reserves = {
     /** Finalized lamports as a string */ balanceLamports: string | null;
     /** The slot of this balance */ slot: string | null;
     /** The upstream that responded */ source: string | null;
-    /** The nodes that responded */ sources?: Array<string>;
+    sources?: Array<string>;
     /** Who can mint ABSR, from the chain; null while unknown */ minting: {
       /** Mint authority; null if minting is disabled for good */ authority: string | null;
       /** Keys that must sign a mint */ required: number;
       /** Addresses of these keys: the reserve and the witness */ signers: Array<string>;
     } | null;
-    /** ABSR of the treasury, from the chain; null while unknown */ absr?: {
-      /** Atoms in the treasury's token account, which receives each mint */ treasuryAtoms: string;
-      /** Atoms that exist, at the same slot */ supplyAtoms: string;
+    /** ABSR of the treasury, in atoms; null while unknown */ absr?: {
+      /** In the account that gets each mint */ treasuryAtoms: string;
+      supplyAtoms: string;
       decimals: number;
     } | null;
     /** When this part was read */ as_of: string | null;

@@ -64,7 +64,7 @@ const reservesRoute = createRoute({
           balanceLamports: z.string().nullable().describe('Finalized lamports as a string'),
           slot: z.string().nullable().describe('The slot of this balance'),
           source: source,
-          sources: z.array(z.string()).optional().describe('The nodes that responded'),
+          sources: z.array(z.string()).optional(),
           minting: z
             .object({
               authority: z
@@ -78,15 +78,13 @@ const reservesRoute = createRoute({
             .describe('Who can mint ABSR, from the chain; null while unknown'),
           absr: z
             .object({
-              treasuryAtoms: z
-                .string()
-                .describe("Atoms in the treasury's token account, which receives each mint"),
-              supplyAtoms: z.string().describe('Atoms that exist, at the same slot'),
+              treasuryAtoms: z.string().describe('In the account that gets each mint'),
+              supplyAtoms: z.string(),
               decimals: z.int(),
             })
             .nullable()
             .optional()
-            .describe('ABSR of the treasury, from the chain; null while unknown'),
+            .describe('ABSR of the treasury, in atoms; null while unknown'),
           ...ownTime,
         }),
         as_of: z.iso.datetime().nullable().describe('When the older part was read'),
