@@ -1,4 +1,4 @@
-import { useQuery } from '../api/query.ts';
+import { type Query, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
 import { grouped, rounded, significant, units } from './format.ts';
@@ -62,7 +62,10 @@ const Rate = ({ amount, of, per }: { amount: string; of: string; per: string }) 
   </>
 );
 
-export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers | null; away: boolean }) {
+const asOf = (headers: Headers | null): string | null => headers?.get('x-data-as-of') ?? null;
+const isStale = (headers: Headers | null): boolean => headers?.get('x-data-stale') === 'true';
+
+export function PoolCard({ pool, headers }: { pool: Pool; headers: Headers | null }) {
   const { data = {} } = pool;
   const a = textOf(data.tokenA?.symbol) ?? 'A';
   const b = textOf(data.tokenB?.symbol) ?? 'B';
@@ -111,45 +114,54 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
         </dd>
         <dt>Source</dt>
         <dd>
-          {source === 'orca' ? 'Orca’s API' : source ? 'read from the chain' : 'unknown'}
-          <AsOf
-            at={headers?.get('x-data-as-of') ?? null}
-            stale={headers?.get('x-data-stale') === 'true'}
-            away={away}
-          />
+          {source === 'orca' ? 'Orca’s API' : source ? 'read from the chain' : 'unknown'}{' '}
+          {isStale(headers) ? <span class="mark warn">stale</span> : null}
+          <AsOf at={asOf(headers)} />
         </dd>
       </dl>
     </>
   );
 }
 
-const POOLS = [
-  ['getDefaultPool', 'The main pool'],
-  ['getSaethSausdPool', 'SAETH / SAUSD'],
-  ['getSausdUsdcPool', 'SAUSD / USDC'],
-] as const;
+type PoolRead = {
+  /** Shown while the pool's own symbols are not known. */
+  readonly title: string;
+  readonly query: Query<object>;
+};
 
-/** @param title shown while the pool's own symbols are not known */
-function PoolView({ name, title }: { name: (typeof POOLS)[number][0]; title: string }) {
-  const query = useQuery(name, {}, POLL_MS);
-  return (
-    <li class="pool">
-      {query.value === null ? <h2 class="minor">{title}</h2> : null}
-      <Loaded
-        query={query}
-        waiting="Reading the pool."
-        show={(pool) => (
-          <PoolCard pool={pool as Pool} headers={query.headers} away={query.failure !== null} />
-        )}
-      />
-    </li>
-  );
+/** What is wrong with the figures of all pools, said once. Nothing while they are fresh. */
+function Trouble({ reads }: { reads: readonly PoolRead[] }) {
+  const known = reads.filter(({ query }) => query.value !== null).map(({ query }) => query);
+  const stale = known.some(({ headers }) => isStale(headers));
+  const away = known.some(({ failure }) => failure !== null);
+  const [oldest = null] = known.flatMap(({ headers }) => asOf(headers) ?? []).sort();
+  return stale || away ? <AsOf at={oldest} stale={stale} away={away} /> : null;
 }
 
+export const PoolRows = ({ reads }: { reads: readonly PoolRead[] }) => (
+  <>
+    <Trouble reads={reads} />
+    <ul class="pools" aria-label="Pools">
+      {reads.map(({ title, query }) => (
+        <li class="pool">
+          {query.value === null ? <h2 class="minor">{title}</h2> : null}
+          <Loaded
+            query={query}
+            waiting="Reading the pool."
+            show={(pool) => <PoolCard pool={pool as Pool} headers={query.headers} />}
+          />
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
 export const Pools = () => (
-  <ul class="pools" aria-label="Pools">
-    {POOLS.map(([name, title]) => (
-      <PoolView name={name} title={title} />
-    ))}
-  </ul>
+  <PoolRows
+    reads={[
+      { title: 'The main pool', query: useQuery('getDefaultPool', {}, POLL_MS) },
+      { title: 'SAETH / SAUSD', query: useQuery('getSaethSausdPool', {}, POLL_MS) },
+      { title: 'SAUSD / USDC', query: useQuery('getSausdUsdcPool', {}, POLL_MS) },
+    ]}
+  />
 );

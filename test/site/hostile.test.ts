@@ -47,7 +47,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
     (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, src: null }),
   ],
   ['the visitors', (text) => VisitorReport({ stats: withText(exampleOf('getAnalyticsStats'), text) })],
-  ['a pool', (text) => PoolCard({ pool: pool(text), headers: null, away: false })],
+  ['a pool', (text) => PoolCard({ pool: pool(text), headers: null })],
   ['the status', (text) => StatusReport({ status: status(text) })],
   ['a failure', (text) => Failed({ failure: failure(text) })],
   ['an identifier', (text) => Identifier({ text, label: text })],

@@ -7,7 +7,7 @@ import { together } from '../../site/parts/freshness.tsx';
 import { withoutRepeats } from '../../site/parts/nostr-live.tsx';
 import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
-import { PoolCard } from '../../site/parts/pools-live.tsx';
+import { PoolCard, PoolRows } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { CheckList } from '../../site/parts/proof-check.tsx';
 import { waitingText } from '../../site/parts/rhythm.ts';
@@ -444,11 +444,29 @@ it.each([
 ])('shows a pool price of %s and its inverse, the larger number first', (price, first, second) => {
   const pool = { ...exampleOf('getPool') };
   pool.data = { ...pool.data, price };
-  const html = String(PoolCard({ pool, headers: null, away: false }));
+  const html = String(PoolCard({ pool, headers: null }));
   const shown = [...html.matchAll(/<p class="(?:tile-value|fine) number">([\d.,]+) /g)].map(
     ([, text]) => text,
   );
   expect(shown).toEqual([first, second]);
+});
+
+it.each([
+  ['fresh', 'false', null, []],
+  ['stale', 'true', null, ['A source is down', 'last good value']],
+  [
+    'not refreshed',
+    'false',
+    failureOf({ kind: 'unreadable', status: 502 }),
+    ['The service does not respond'],
+  ],
+])('pools whose figures are %s say so once, above all of them', (_, stale, failure, words) => {
+  const headers = new Headers({ 'x-data-as-of': '2026-11-20T17:44:00Z', 'x-data-stale': stale });
+  const query = { value: exampleOf('getPool'), headers, failure, refresh: () => undefined };
+  const html = String(PoolRows({ reads: ['A', 'B', 'C'].map((title) => ({ title, query })) }));
+  for (const word of ['A source is down', 'last good value', 'The service does not respond'])
+    expect([word, html.split(word).length - 1]).toEqual([word, words.includes(word) ? 1 : 0]);
+  expect(html.split('class="pool"')).toHaveLength(4);
 });
 
 it('a post that its author repeated is shown once, and so is the same post by another author', () => {
