@@ -3,7 +3,7 @@ import type { AnalyticsStats } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
 import { Choices } from './choices.tsx';
-import { count, fromUnixSeconds, instant } from './format.ts';
+import { count, counted, fromUnixSeconds, instant } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -20,12 +20,18 @@ const PERIODS = [
   ['month', '30 days'],
 ] as const;
 
+/** Fewer views draw a line on the floor of the chart. */
+const FEWEST_VIEWS = 5;
+
 /** Views by hour of the last day, or views and visitors by day. Visitors are counted only per day. */
 function Views({ stats: { series, series_hourly: hourly } }: { stats: AnalyticsStats }) {
   const [period, setPeriod] = useState<Period>('month');
   const hours = hourly.slice(-24);
+  const inMonth = series.reduce((sum, { pageviews }) => sum + pageviews, 0);
   const views = (rows: readonly { readonly pageviews: number }[]) =>
     ({ name: 'Page views', asset: 'absr', values: rows.map(({ pageviews }) => pageviews) }) as const;
+  if (inMonth < FEWEST_VIEWS)
+    return <p class="card empty">{counted(inMonth, 'page view')} in 30 days: too few for a chart.</p>;
   return (
     <div class="stack">
       <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />

@@ -20,6 +20,7 @@ import { lossesOf } from '../../site/parts/trust-dangers.tsx';
 import { operatorOf } from '../../site/parts/trust-facts.tsx';
 import { keyRows, witnessOf } from '../../site/parts/trust-keys.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
+import { VisitorReport } from '../../site/parts/visitors-live.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -467,6 +468,17 @@ it.each([
   for (const word of ['A source is down', 'last good value', 'The service does not respond'])
     expect([word, html.split(word).length - 1]).toEqual([word, words.includes(word) ? 1 : 0]);
   expect(html.split('class="pool"')).toHaveLength(4);
+});
+
+it.each([
+  [4, false],
+  [5, true],
+])('%i page views in 30 days are drawn as a chart: %s', (pageviews, isDrawn) => {
+  const example = exampleOf('getAnalyticsStats');
+  const series = [{ day: '2026-11-20', pageviews, visitors: 1 }];
+  const html = String(VisitorReport({ stats: { ...example, series } }));
+  expect(html.includes('<svg')).toBe(isDrawn);
+  expect(html.includes(`${pageviews} page views in 30 days: too few`)).toBe(!isDrawn);
 });
 
 it('a post that its author repeated is shown once, and so is the same post by another author', () => {
