@@ -1,7 +1,7 @@
 import type { NostrFeed } from '../../packages/client/src/index.ts';
-import { CopyButton, Identifier } from './copyable.tsx';
+import { CopyButton } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
-import { fromUnixSeconds } from './format.ts';
+import { fromUnixSeconds, shortened } from './format.ts';
 import { Age } from './freshness.tsx';
 import { npubOf } from './nostr-key.ts';
 import { Foreign } from './token-text.tsx';
@@ -28,7 +28,7 @@ export const NostrPost = ({ post, isOwn }: NostrPostProps) => (
     <article class="stack post">
       <p class="row fine">
         {isOwn ? <strong class="mark good">this service</strong> : null}
-        <Identifier text={npubOf(post.pubkey)} label="the author’s key" ends={9} />
+        <code title={npubOf(post.pubkey)}>{shortened(npubOf(post.pubkey), 9)}</code>
         <Age iso={fromUnixSeconds(post.created_at)} />
         {post.labels.map((label) => (
           <span class="mark">
