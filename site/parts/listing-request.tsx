@@ -50,16 +50,10 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
           paste
         />
       ) : null}
-      <div class="row">
-        <button
-          type="submit"
-          class="start"
-          disabled={busy !== null || (tokenId === undefined && mint.trim() === '')}
-        >
-          Request listing
-        </button>
-        <ListingPrice />
-      </div>
+      <ListingPrice />
+      <button type="submit" disabled={busy !== null || (tokenId === undefined && mint.trim() === '')}>
+        Request listing
+      </button>
       <PriceOrder />
       {busy === null ? null : <Waiting what="Reading the token from the chain." />}
       <Failed failure={failure} />

@@ -134,7 +134,7 @@ function FindWallet({ label, quiet = false, otherwise = OTHERWISE }: ConnectWall
   return (
     <div class="stack wallets">
       {wallets === null || wallets.length < 2 ? (
-        <button type="button" class={`start${quiet ? ' quiet' : ''}`} disabled={busy} onClick={open}>
+        <button type="button" class={quiet ? 'start quiet' : ''} disabled={busy} onClick={open}>
           {label}
         </button>
       ) : (
@@ -260,7 +260,7 @@ export function WalletPayment({
   return (
     <div class="stack">
       <ConnectWallet label="Connect a wallet" />
-      <button type="button" class="start" disabled={disabled || attempt !== null} onClick={pay}>
+      <button type="button" disabled={disabled || attempt !== null} onClick={pay}>
         {label}
       </button>
       {attempt === null ? null : (
