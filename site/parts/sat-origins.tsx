@@ -4,7 +4,7 @@
  * @module
  */
 import { useEffect, useRef } from 'hono/jsx';
-import type { BitcoinTransactions, Reserves, SwapHistory } from '../../packages/client/src/index.ts';
+import type { BitcoinTransactions, SwapHistory } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
 import { amountOf, counted, fromUnixSeconds, sats, sol } from './format.ts';
@@ -66,14 +66,12 @@ export function sumsOf(origins: readonly Origin[]): Sums {
   return sums;
 }
 
-/** Net sats of the transactions that are older than the oldest listed one; null while that is not known. */
-function olderThan(sums: Sums, listed: number, bitcoin: Reserves['bitcoin'] | undefined): bigint | null {
-  if (listed < LIMIT) return 0n;
-  const balance = bitcoin?.balanceSatoshis ?? null;
-  return balance === null
-    ? null
-    : BigInt(balance) - sums.explained - sums.unexplained - sums.unknown + sums.sent;
-}
+/**
+ * Net sats of the balance that no listed transaction explains: the list ends before the oldest ones, one source omits
+ * some, or the list is older than the balance. Null while the balance is not known.
+ */
+export const unlistedOf = (sums: Sums, balance: string | null): bigint | null =>
+  balance === null ? null : BigInt(balance) - sums.explained - sums.unexplained - sums.unknown + sums.sent;
 
 const Row = ({ name, atoms, children }: { name: string; atoms: bigint | null; children: string }) => (
   <>
@@ -85,7 +83,7 @@ const Row = ({ name, atoms, children }: { name: string; atoms: bigint | null; ch
   </>
 );
 
-const Summary = ({ sums, older }: { sums: Sums; older: bigint | null }) => (
+const Summary = ({ sums, unlisted }: { sums: Sums; unlisted: bigint | null }) => (
   <dl class="facts">
     <Row name="From swaps" atoms={sums.explained}>
       each in the record of a swap, with its payment in SOL
@@ -103,9 +101,9 @@ const Summary = ({ sums, older }: { sums: Sums; older: bigint | null }) => (
         spent with the reserve's Bitcoin key; the service has no code that does this
       </Row>
     )}
-    {older === 0n ? null : (
-      <Row name="Older" atoms={older}>
-        in transactions before those listed here
+    {unlisted === 0n ? null : (
+      <Row name="Not listed" atoms={unlisted}>
+        in transactions that are missing here, such as older ones
       </Row>
     )}
   </dl>
@@ -165,8 +163,8 @@ const Origins = ({ origins }: { origins: readonly Origin[] }) => (
   />
 );
 
-/** @property isCut whether the chain may have older transactions than the listed ones */
-type ListedSums = Sums & { readonly isCut: boolean };
+/** @property isWhole whether the listed transactions add up to the balance */
+type ListedSums = Sums & { readonly isWhole: boolean };
 
 /**
  * Sums of the listed transactions, read again after each change of the reserve: null while they are awaited; undefined if
@@ -187,8 +185,8 @@ export function useSums(balance: string | null): ListedSums | null | undefined {
   }, [balance]);
   if (received.failure || swaps.failure) return undefined;
   if (received.value === null || swaps.value === null) return null;
-  const { transactions } = received.value;
-  return { ...sumsOf(originsOf(transactions, swaps.value)), isCut: transactions.length >= LIMIT };
+  const sums = sumsOf(originsOf(received.value.transactions, swaps.value));
+  return { ...sums, isWhole: unlistedOf(sums, balance) === 0n };
 }
 
 export function SatOrigins() {
@@ -203,7 +201,7 @@ export function SatOrigins() {
         const sums = sumsOf(origins);
         return (
           <div class="stack">
-            <Summary sums={sums} older={olderThan(sums, transactions.length, reserves?.bitcoin)} />
+            <Summary sums={sums} unlisted={unlistedOf(sums, reserves?.bitcoin?.balanceSatoshis ?? null)} />
             <Folded summary={`Show ${counted(transactions.length, 'transaction')}`}>
               <Origins origins={origins} />
             </Folded>

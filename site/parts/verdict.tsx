@@ -172,18 +172,18 @@ function Origins({ balance }: { balance: string | null }) {
   const sums = useSums(balance);
   if (sums === null) return <Ground>{null}</Ground>;
   if (sums === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
-  const { explained, unexplained, unknown, isCut } = sums;
+  const { explained, unexplained, unknown, isWhole } = sums;
   const received = explained + unexplained + unknown;
   const link = <a href="/reserves#origins">Origins</a>;
   if (unexplained > 0n)
     return (
       <Ground isGood={false}>
-        {isCut ? '' : `${sats(unexplained.toString())} of `}
-        {amountOf(isCut ? unexplained : received, 'sat')} did not come from a swap. {link}
+        {isWhole ? `${sats(unexplained.toString())} of ` : ''}
+        {amountOf(isWhole ? received : unexplained, 'sat')} did not come from a swap. {link}
       </Ground>
     );
-  // The lists end before the oldest sats, or no sat has arrived: neither supports a sentence about every sat.
-  if (unknown > 0n || isCut) return <Ground>Not every sat is in the newest lists. {link}</Ground>;
+  // Sats of the balance are in no listed transaction, or none has arrived: neither supports a sentence about every sat.
+  if (unknown > 0n || !isWhole) return <Ground>Not every sat is in the newest lists. {link}</Ground>;
   if (explained === 0n) return <Ground>No sat has arrived yet. {link}</Ground>;
   return <Ground isGood>Every sat came from a swap of this service. {link}</Ground>;
 }

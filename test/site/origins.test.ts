@@ -41,31 +41,47 @@ it('unconfirmed sats are not in any sum of origins, because the balance does not
 });
 
 it.each([
-  ['a swap paid all of it', 1, '61975', '61975', null, 'Every sat came from a swap of this service.'],
-  ['nothing has arrived', 0, '61975', '61975', null, 'No sat has arrived yet.'],
-  ['no swap paid a part', 1, '61975', '60000', null, '1,975 of 61,975 sats did not come from a swap.'],
-  ['older swaps are not listed', 1, '61975', '0', 'more', 'Not every sat is in the newest lists.'],
   [
-    'older transactions may not be listed',
-    100,
+    'a swap paid all of it',
+    1,
     '61975',
     '61975',
     null,
-    'Not every sat is in the newest lists.',
+    '61975',
+    'Every sat came from a swap of this service.',
   ],
-])('when %s, the verdict states only this', (_title, count, netSatoshis, btcSatoshis, next_cursor, text) => {
-  const listed = Array.from({ length: count }, (_, at) => `tx ${at}`);
-  const example = exampleOf('listSwaps').transactions[0];
-  const swaps = btcSatoshis === '0' ? [] : listed.map((txId) => ({ ...example, txId, btcSatoshis }));
-  const answers = {
-    'listSwaps {"limit":100}': { transactions: swaps, next_cursor },
-    'listBitcoinTransactions {"limit":100}': {
-      transactions: listed.map((txid) => ({ txid, blockTime: 5, blockHeight: 1, netSatoshis })),
-    },
-  };
-  const html = withAnswers(answers, () => String(CoverVerdict({})));
-  const said = ['Every sat came', 'No sat has', 'did not come from a swap', 'Not every sat'].filter((each) =>
-    html.includes(each),
-  );
-  expect([said.length, html.includes(text)]).toEqual([1, true]);
-});
+  ['nothing has arrived', 0, '61975', '61975', null, '0', 'No sat has arrived yet.'],
+  [
+    'no swap paid a part',
+    1,
+    '61975',
+    '60000',
+    null,
+    '61975',
+    '1,975 of 61,975 sats did not come from a swap.',
+  ],
+  ['older swaps are not listed', 1, '61975', '0', 'more', '61975', 'Not every sat is in the newest lists.'],
+  ['an inflow is not listed', 1, '61975', '61975', null, '62975', 'Not every sat is in the newest lists.'],
+  ['a listed inflow is not in the balance', 1, '9', '9', null, '8', 'Not every sat is in the newest lists.'],
+  ['the balance is not known', 1, '9', '9', null, null, 'Not every sat is in the newest lists.'],
+])(
+  'when %s, the verdict states only this',
+  (_title, count, netSatoshis, btcSatoshis, next_cursor, balanceSatoshis, text) => {
+    const listed = Array.from({ length: count }, (_, at) => `tx ${at}`);
+    const example = exampleOf('listSwaps').transactions[0];
+    const swaps = btcSatoshis === '0' ? [] : listed.map((txId) => ({ ...example, txId, btcSatoshis }));
+    const reserves = exampleOf('getReserves');
+    const answers = {
+      'getReserves {}': { ...reserves, bitcoin: { ...reserves.bitcoin, balanceSatoshis } },
+      'listSwaps {"limit":100}': { transactions: swaps, next_cursor },
+      'listBitcoinTransactions {"limit":100}': {
+        transactions: listed.map((txid) => ({ txid, blockTime: 5, blockHeight: 1, netSatoshis })),
+      },
+    };
+    const html = withAnswers(answers, () => String(CoverVerdict({})));
+    const said = ['Every sat came', 'No sat has', 'did not come from a swap', 'Not every sat'].filter(
+      (each) => html.includes(each),
+    );
+    expect([said.length, html.includes(text)]).toEqual([1, true]);
+  },
+);
