@@ -53,9 +53,15 @@ export class SwapQuotas {
     return { used: this.#budget(use).used(this.#now()), maximum: this.#budgets[use].total };
   }
 
-  /** Deletes uses that are older than a day, the longest window of a budget. */
+  /**
+   * Deletes uses that are older than a day, the longest window of a budget. A use that was recorded while the clock was
+   * ahead counts from now.
+   */
   purge(): void {
-    this.#exec('DELETE FROM calls WHERE at < ?', this.#now() - DAY_MS);
+    const now = this.#now();
+    this.#exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
+    for (const use of Object.keys(this.#budgets))
+      this.#exec('UPDATE calls SET at = ? WHERE purpose = ? AND at > ?', now, use, now);
   }
 
   #budget(use: QuoteUse): Budget {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { QuoteVerdict } from '../../../src/bridges/route.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { quoteBudgets } from '../../../src/core/call-limits.ts';
-import { DAY_MS } from '../../../src/core/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { swapKind } from '../../../src/custody/swap/operation.ts';
 import { SwapQuotas } from '../../../src/custody/swap/quota-store.ts';
@@ -192,4 +192,17 @@ it('the record of a used quote is deleted after a day, the longest window of a b
   clock.now += 1;
   quotas.purge();
   expect(kept()).toBe(0);
+});
+
+it('quotes that were used while the clock was ahead count for one window after it was set back', () => {
+  const clock = { now: 1_800_000_000_000 + 30 * DAY_MS };
+  const quotas = new SwapQuotas(createSqliteStorage(), () => clock.now, quoteBudgets(180));
+  const { maximum } = quotas.used('create_quotes');
+  for (let at = 0; at < maximum; at++) quotas.record('create_quotes', `192.0.${at}.1`);
+  clock.now -= 30 * DAY_MS;
+  quotas.purge();
+  expect(quotas.refusal('create_quotes', null)).toMatchObject({ details: { limit: 'create_quotes' } });
+  quotas.record('create_quotes', null);
+  clock.now += 2 * HOUR_MS;
+  expect([quotas.refusal('create_quotes', null), quotas.used('create_quotes').used]).toEqual([undefined, 0]);
 });
