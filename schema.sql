@@ -135,5 +135,6 @@ CREATE TABLE IF NOT EXISTS alarms (
   name TEXT PRIMARY KEY,
   since TEXT NOT NULL,                 -- when it was raised, ISO 8601
   sent_at TEXT,                        -- when the log and the webhook last got it, ISO 8601; null before
-  things INTEGER NOT NULL              -- how many things that message was about, or fewer since
+  things INTEGER NOT NULL,             -- how many things that message was about, or fewer since
+  ids TEXT NOT NULL DEFAULT '[]'       -- JSON: ids of those things, where they have ids
 );

@@ -207,6 +207,8 @@ describe('a change of alarms', () => {
     uncovered: () => facts(UNCOVERED),
     unreadable: () => facts({ ...CALM, custody: null }, { view: null }),
     held: (count) => facts(custody({ heldOperations: count })),
+    spent: (signature) =>
+      facts(custody({ unexplainedSpends: [{ ...STOLEN, signature: `spend-${signature}` }] })),
     unmatched: (count) => debt('payment_unmatched', count),
   };
 
@@ -225,6 +227,9 @@ describe('a change of alarms', () => {
         at 2h held 4 = grown operation_stuck; at 3h held 4 = nothing
     is sent again when its number falls and grows again
       | at 0h held 2 = raised operation_stuck; at 1h held 1 = nothing; at 2h held 2 = grown operation_stuck
+    is sent again for another spend after the first one was acknowledged
+      | at 0m spent 1 = raised unexplained_spend; at 1m spent 1 = nothing; at 2m spent 2 = grown unexplained_spend;
+        at 3m spent 2 = nothing
     is sent again once a day while it lasts
       | at 0h held 1 = raised operation_stuck; at 23h held 1 = nothing; at 24h held 1 = lasting operation_stuck;
         at 47h held 1 = nothing; at 48h held 1 = lasting operation_stuck
@@ -306,7 +311,7 @@ const down = {
 it('reports an alarm in each run while D1 does not respond, because the report cannot be stored', async () => {
   const store = createAlarmStore(down);
   for (const since of [iso(60_000), iso(0)]) {
-    const alarm = { name: 'status_unreadable', since, count: 1 };
+    const alarm = { name: 'status_unreadable', since, count: 1, ids: [] };
     expect(await store.note([alarm])).toEqual([{ ...alarm, sentAt: null }]);
     await store.settle([alarm], [], since);
   }

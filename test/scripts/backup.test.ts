@@ -89,7 +89,8 @@ it('refuses to make a backup, with one line of explanation, when wrangler is not
 
 describe('a database that is written while it is read', () => {
   const schema = readFileSync('schema.sql', 'utf8');
-  const share = (name: string) => insertOf('alarms', { name, since: '2026-11-20', sent_at: null, things: 1 });
+  const share = (name: string) =>
+    insertOf('alarms', { name, since: '2026-11-20', sent_at: null, things: 1, ids: '[]' });
   const mark = (name: string) =>
     insertOf('mirror_marks', { name, revision: 1, born_after: null, born_at: null, filler: null });
   const database = (...statements: string[]): DatabaseSync => {

@@ -10,8 +10,9 @@ const LATER = '2026-11-20T12:01:00.000Z';
 const location = () => createAlarmStore(env.DB);
 
 it('reports an alarm once and clears it once, across all locations', async () => {
-  const row = { name: 'sol_low', since: AT };
-  const named = (count: number, since = LATER) => [{ name: 'sol_low', since, count }];
+  const ids = ['a', 'b'];
+  const row = { name: 'sol_low', since: AT, ids };
+  const named = (count: number, since = LATER) => [{ name: 'sol_low', since, count, ids }];
   expect(await location().note(named(2, AT))).toEqual([{ ...row, sentAt: null, count: 2 }]);
   await location().settle(named(2), [], AT);
   expect(await location().note(named(3))).toEqual([{ ...row, sentAt: AT, count: 2 }]);

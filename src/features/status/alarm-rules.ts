@@ -33,6 +33,8 @@ export type Raised = {
   readonly since?: string | null;
   /** The number of items that the alarm is about. The alarm is sent again if this number grows. */
   readonly count?: number;
+  /** Their ids, where they have ids. The alarm is sent again if one is new, even if the number is the same. */
+  readonly ids?: readonly string[];
   /** Callers can raise this number, so an increase is reported at most once an hour. */
   readonly isOfCallers?: true;
 };
@@ -111,6 +113,7 @@ const RULES = {
           reason:
             "No row explains transactions of the reserve's key, of its ASRY or of ABSR's mint. Someone else may have a key.",
           count: spends.length,
+          ids: spends.map(({ signature }) => signature),
           figures: { spends: spendsText(spends) },
         },
   ),
@@ -126,6 +129,7 @@ const RULES = {
     return {
       reason: 'Operations await the operator.',
       count: held,
+      ids: named.map(({ id }) => id),
       figures: {
         held,
         oldest: first ? ageText(nowMs - first.createdAtMs) : null,

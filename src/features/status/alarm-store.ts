@@ -3,7 +3,12 @@
  * each run sends its alarms again.
  * @module
  */
-type Counted = { readonly name: string; readonly count: number };
+type Counted = {
+  readonly name: string;
+  readonly count: number;
+  /** Ids of the things that the alarm is about; empty if they have none. */
+  readonly ids: readonly string[];
+};
 
 type Begun = Counted & {
   /** When the condition began, as known when the alarm was first raised, ISO 8601. */
@@ -11,7 +16,7 @@ type Begun = Counted & {
 };
 
 export type AlarmRow = Begun & {
-  /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest count since `sentAt`. */
+  /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest count since `sentAt`, `ids` are those of that message. */
   readonly sentAt: string | null;
 };
 
@@ -25,11 +30,16 @@ export const needsPatience = (name: string): boolean => name in PATIENCE_MS;
 export const isTooNew = (name: string, since: string, nowMs: number): boolean =>
   nowMs - Date.parse(since) < (PATIENCE_MS[name] ?? 0);
 
+type StoredRow = Omit<AlarmRow, 'ids'> & { readonly ids: string };
+
 export type AlarmStore = ReturnType<typeof createAlarmStore>;
 
 export function createAlarmStore(db: D1Database) {
   const select = () =>
-    db.prepare('SELECT name, since, sent_at AS sentAt, things AS count FROM alarms ORDER BY since, name');
+    db.prepare(
+      'SELECT name, since, sent_at AS sentAt, things AS count, ids FROM alarms ORDER BY since, name',
+    );
+  const rowOf = (row: StoredRow): AlarmRow => ({ ...row, ids: JSON.parse(row.ids) });
   return {
     /**
      * Adds a row for each new alarm, and lowers a stored count if the current count is lower. Returns every row,
@@ -37,31 +47,33 @@ export function createAlarmStore(db: D1Database) {
      */
     async note(active: readonly Begun[]): Promise<AlarmRow[]> {
       const insert = db.prepare(
-        `INSERT INTO alarms (name, since, things) VALUES (?, ?, ?)
+        `INSERT INTO alarms (name, since, things, ids) VALUES (?, ?, ?, ?)
          ON CONFLICT (name) DO UPDATE SET things = excluded.things
          WHERE excluded.things < things`,
       );
       try {
-        const results = await db.batch<AlarmRow>([
-          ...active.map(({ name, since, count }) => insert.bind(name, since, count)),
+        const results = await db.batch<StoredRow>([
+          ...active.map(({ name, since, count, ids }) =>
+            insert.bind(name, since, count, JSON.stringify(ids)),
+          ),
           select(),
         ]);
-        return results.at(-1)?.results ?? [];
+        return results.at(-1)?.results.map(rowOf) ?? [];
       } catch {
         return active.map((alarm) => ({ ...alarm, sentAt: null }));
       }
     },
     /** Stores what was sent, and deletes the alarms whose end was sent. If D1 fails, the next run sends them again. */
     async settle(sent: readonly Counted[], ended: readonly string[], at: string): Promise<void> {
-      const update = db.prepare('UPDATE alarms SET sent_at = ?, things = ? WHERE name = ?');
+      const update = db.prepare('UPDATE alarms SET sent_at = ?, things = ?, ids = ? WHERE name = ?');
       const changes = [
-        ...sent.map(({ name, count }) => update.bind(at, count, name)),
+        ...sent.map(({ name, count, ids }) => update.bind(at, count, JSON.stringify(ids), name)),
         ...ended.map((name) => db.prepare('DELETE FROM alarms WHERE name = ?').bind(name)),
       ];
       await db.batch(changes).catch(() => undefined);
     },
     async rows(): Promise<AlarmRow[]> {
-      return (await select().all<AlarmRow>()).results;
+      return (await select().all<StoredRow>()).results.map(rowOf);
     },
   };
 }

@@ -82,11 +82,16 @@ export type RaiseAlarmsDeps = {
 };
 
 /** Why an active alarm is sent now; undefined if its last message is still correct. */
-function changeOf({ count = 1, isOfCallers }: Alarm, row: AlarmRow, nowMs: number): Change | undefined {
+function changeOf(
+  { count = 1, ids = [], isOfCallers }: Alarm,
+  row: AlarmRow,
+  nowMs: number,
+): Change | undefined {
   if (row.sentAt === null) return 'raised';
   const age = nowMs - Date.parse(row.sentAt);
   if (age >= DAY_MS) return 'lasting';
-  return count > row.count && (!isOfCallers || age >= HOUR_MS) ? 'grown' : undefined;
+  const hasNew = count > row.count || ids.some((id) => !row.ids.includes(id));
+  return hasNew && (!isOfCallers || age >= HOUR_MS) ? 'grown' : undefined;
 }
 
 /** Compares the current alarms with the stored ones. The next run repeats a failed webhook call. */
@@ -95,7 +100,7 @@ export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
   const at = new Date(facts.nowMs).toISOString();
   const { raised, unread } = alarmsOf(facts);
   const rows = await deps.alarms.note(
-    raised.map(({ name, since, count = 1 }) => ({ name, since: since ?? at, count })),
+    raised.map(({ name, since, count = 1, ids = [] }) => ({ name, since: since ?? at, count, ids })),
   );
   const waiting = rows.filter(
     ({ name, since, sentAt }) => sentAt === null && isTooNew(name, since, facts.nowMs),
@@ -130,7 +135,9 @@ export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
   });
   await deps.notify?.(messageOf(deps.reporter, [...changes, ...cleared], names, at));
   await deps.alarms.settle(
-    active.filter(({ name }) => sent.includes(name)).map(({ name, count = 1 }) => ({ name, count })),
+    active
+      .filter(({ name }) => sent.includes(name))
+      .map(({ name, count = 1, ids = [] }) => ({ name, count, ids })),
     ended.map(({ name }) => name),
     at,
   );
