@@ -125,7 +125,7 @@ const SCENES = scenes(`
   spends_unread           | invent 700                                                                         | over 91
   treasury_walk_stuck     | forget                                                                             | over 91
   treasury_history_pruned | forget 1000000000                                                                  | over 91
-  mint_skipped            | shrink-reserve; next-day                                                           | clear; cron 1440
+  mint_skipped            | shrink-reserve; next-day                                                           | clear; cron 1440; cron 1 daily
   status_unreadable       | rename operations away                                                             | rename away operations
   cron_missing            | cron 1 daily; cron 1620                                                            | cron 1 daily
 `);
