@@ -23,8 +23,6 @@ const VERIFY_MS = 5_000;
 /** Key of `meta` for the next instance: whether the nodes agreed and whether the chain had stalled. */
 export const QUORUM_MEMORY = 'quorum';
 const SOON_MS = 20;
-/** While an operation runs, which an upstream may hold. */
-const BUSY_MS = 1_000;
 
 export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'boundsOf'> & {
   readonly mirror: Mirror;
@@ -116,11 +114,10 @@ export class Background {
    * settings.
    */
   async rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
-    const { storage, executor, now } = this.#ports;
+    const { storage, now } = this.#ports;
     const next = Math.min(latest, this.#nextWorkAt() ?? Number.POSITIVE_INFINITY);
     // Counted from the last run, not from now: a constant stream of calls must not postpone the timer forever.
-    // A running operation is still due.
-    const soonest = Math.min(this.#ranAt, now()) + (executor.isBusy() ? BUSY_MS : SOON_MS);
+    const soonest = Math.min(this.#ranAt, now()) + SOON_MS;
     await storage.setAlarm(Number.isFinite(next) ? Math.max(next, soonest) : null);
   }
 

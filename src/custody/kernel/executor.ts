@@ -59,7 +59,7 @@ const HOLD_MS = 3_600_000;
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
 /** Time that the timer gives the operations that are due before it turns to its other work. */
-const DRIVE_MS = 20_000;
+const DRIVE_MS = 5_000;
 
 export class Executor {
   readonly #ports: ExecutorPorts;
@@ -102,14 +102,13 @@ export class Executor {
     }
   }
 
-  isBusy(): boolean {
-    return this.#running.size > 0;
-  }
-
-  /** Waits a limited time only: an operation that a slow upstream holds goes on, and the timer's other work begins. */
+  /**
+   * Waits a limited time only: an operation that a slow upstream holds goes on, the timer's other work begins, and the
+   * next run joins it. Operations that run already take no place of those that wait.
+   */
   async driveDue(limit: number): Promise<void> {
     const { agenda, within } = this.#ports;
-    const due = agenda.due(OPERATION, limit + this.#running.size).filter((id) => !this.#running.has(id));
+    const due = agenda.due(OPERATION, limit + this.#running.size);
     await within(Promise.all(due.map((id) => this.drive(id))), DRIVE_MS);
   }
 
