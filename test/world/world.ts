@@ -270,11 +270,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const { esplora1, esplora2, rpc1, rpc2 } = upstreams.endpoints;
     // This world's explorers and nodes are the independent sources, like public ones for a deployed site.
     const sources = { explorers: [`${esplora1}/api`, `${esplora2}/api`], rpcUrls: [rpc1, rpc2] };
-    const copySite = (): void => {
-      cpSync(SITE_FOLDER, sitePath, { recursive: true });
+    const copySite = (from: string): void => {
+      cpSync(from, sitePath, { recursive: true });
       for (const [name, text] of hostFiles(sources)) writeFileSync(join(sitePath, name), text);
     };
-    copySite();
+    // A test that starts `npm start` builds the site anew while other worlds start.
+    copySite(bundles === folder ? SITE_FOLDER : join(bundles, 'site'));
 
     const worker = createWorkerProcess(
       {
@@ -376,7 +377,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         start: () => worker.start(),
         reload: async () => {
           await build();
-          copySite();
+          copySite(SITE_FOLDER);
           await worker.stop();
           await worker.start();
         },
