@@ -8,6 +8,7 @@
  * @module
  */
 
+import { failureReason } from '../../core/errors.ts';
 import { RECORD_TABLES } from '../../core/record-tables.ts';
 import { inTime } from '../../providers/http.ts';
 import type { Backoff } from './agenda.ts';
@@ -56,7 +57,8 @@ export function timelyMirror(mirror: Mirror, within: Within): Mirror {
   return {
     apply: (...batch) => timely(mirror.apply(...batch)),
     mark: () => timely(mirror.mark()),
-    newestRevision: () => timely(mirror.newestRevision()),
+    // Reads whole tables, for one command of the operator only.
+    newestRevision: () => mirror.newestRevision(),
     probe: () => timely(mirror.probe()),
     recordsAfter: (...page) => timely(mirror.recordsAfter(...page)),
   };
@@ -113,7 +115,8 @@ async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<
   } catch (failure) {
     const error = String(failure).slice(0, 200);
     log({ level: 'warn', event: 'mirror_failed', waiting: rows.length, error });
-    if (!(await acceptsWrites(ports.mirror))) return 'down';
+    // D1 has refused nothing that it did not answer in time.
+    if (failureReason(failure) === 'timeout' || !(await acceptsWrites(ports.mirror))) return 'down';
     const [alone, second] = rows;
     if (alone && !second) ports.agenda.failed(REFUSED_ROW, refusedKey(alone), { reason: 'refused', error });
     return 'refused';

@@ -1,5 +1,6 @@
 /** A scene is steps: what the journal queues, what D1 does, and what is delivered. */
 import { expect, it } from 'vitest';
+import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { REFUSED_ROW } from '../../../src/custody/kernel/mirror-queue.ts';
@@ -25,6 +26,7 @@ function createStage() {
   /** Times of the batches that had only a refused row, in milliseconds since the start. */
   const tries: number[] = [];
   const order: string[] = [];
+  const d1 = { isSlow: false };
   let duringDelivery = (): void => undefined;
   const { sync } = storage;
   storage.sync = async () => {
@@ -34,6 +36,7 @@ function createStage() {
   const { apply } = mirror;
   mirror.apply = async (rows, mark, birth) => {
     order.push('apply');
+    if (d1.isSlow) throw upstreamFailed('d1', 'timeout');
     if (rows.some(({ id }) => refused.has(id))) {
       if (rows.length === 1) tries.push(clock.now - NOW);
       throw new Error('D1_ERROR: string or blob too big');
@@ -69,6 +72,8 @@ function createStage() {
         for (let at = 0; at < Number(count); at++) refused.add(`swap:${at}`);
       },
       accept: () => refused.clear(),
+      /** Writes end after their limit, while D1 responds to probes. */
+      slow: (on: string) => Object.assign(d1, { isSlow: on === 'on' }),
       d1: (...state: string[]) => Object.assign(mirror, { state: state.join(' ') }),
       /** Another instance has taken over. */
       replaced: () => Object.assign(storage, { sync: () => Promise.reject(new Error('replaced')) }),
@@ -147,6 +152,8 @@ eachScene(`
     | rows 1; refuse 1; flush; accept; wait -1d; flush; delivered = 1
   an outage of D1 removes no row, calls D1 once per flush, and is followed by a delivery of all rows
     | rows 3; d1 down; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
+  writes to D1 that end after their limit set no row aside
+    | rows 3; slow on; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; slow off; flush; delivered = 3; waiting = 0
   an outage of D1 that only loses its answers removes no row, and is followed by a delivery of all rows
     | rows 3; d1 loses answers; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
   an outage of D1 is not treated as another refusal of a row that D1 refused before
