@@ -97,8 +97,8 @@ const confirmWith = (id: string, signature: string) =>
   call('confirmInvoice', { invoice_id: id, tx_signature: signature });
 
 const ENDS = ['completed', 'expired', 'refund_due'];
-const isSettled = ({ detail, refunds }: Invoice): boolean =>
-  ENDS.includes(detail) && refunds.every(({ status }) => status === 'paid');
+const isSettled = ({ detail, refunds, stale }: Invoice): boolean =>
+  !stale && ENDS.includes(detail) && refunds.every(({ status }) => status === 'paid');
 
 /** The outcome, once there is one. */
 export function InvoiceNotice({ invoice }: { invoice: Invoice }) {

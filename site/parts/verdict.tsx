@@ -34,7 +34,7 @@ type ReadSummary = Pick<Query<AbsrSummary>, 'value' | 'failure'>;
 
 /**
  * The one sentence about the reserve. What this browser found itself comes before the service's own comparison, if each
- * line of the check is decided and the service shows no later shortage.
+ * line of the check is decided and the service shows no shortage.
  */
 export function verdictOf(summary: ReadSummary, check: CheckState): Verdict {
   if (check.type === 'done') {
@@ -43,9 +43,8 @@ export function verdictOf(summary: ReadSummary, check: CheckState): Verdict {
     if (failed.length > 0) return { kind: 'bad', title: `Check failed: ${failed.join('; ')}.`, by };
     const supply = check.lines.find(({ name }) => name === 'supply');
     const isDecided = check.lines.every(({ result }) => result !== 'unchecked');
-    const { state, as_of: comparedAt } = summary.value?.coverage ?? {};
-    const isShortLater = state === 'short' && (comparedAt ?? '') > check.at;
-    if (supply?.result === 'confirmed' && isDecided && !isShortLater)
+    const isShort = summary.value?.coverage.state === 'short';
+    if (supply?.result === 'confirmed' && isDecided && !isShort)
       return { kind: 'good', title: `Covered: ${supply.text}`, by };
   }
   const covered = coverageOf(summary);

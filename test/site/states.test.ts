@@ -409,14 +409,6 @@ describe('the verdict of the overview', () => {
       'by this service',
     ],
     [
-      'an earlier shortage',
-      short('2026-11-20T11:00:00.000Z'),
-      found({}),
-      'good',
-      /^Covered: /,
-      'in your browser',
-    ],
-    [
       'a shortage that a partial check does not see',
       short('2026-11-20T11:59:50.000Z'),
       found({ reserve: 'unchecked' }),
