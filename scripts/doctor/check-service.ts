@@ -129,9 +129,7 @@ const checkAlarms = ({ alarms }: Status): Finding[] =>
   });
 
 function checkStatus({ cron, backing, custody, database }: Status, schema: string): Finding[] {
-  const late = (cron ?? []).filter(
-    ({ trigger, lastRunAt, ok }) => !ok && (trigger === 'minute' || lastRunAt !== null),
-  );
+  const late = (cron ?? []).filter(({ ok }) => !ok);
   return [
     ...problemIf(
       database === null,

@@ -10,7 +10,7 @@ async function found(
   settings: Settings = {},
   ops: () => Response = () => Response.json({}),
   alarms: readonly string[] = [],
-  { checks = [] as object[], cronOk = true } = {},
+  { checks = [] as object[], cronOk = true, lastRunAt = new Date().toISOString() as string | null } = {},
 ) {
   const status = exampleOf('getStatus');
   const bodies: Readonly<Record<string, unknown>> = {
@@ -20,7 +20,7 @@ async function found(
       ...status,
       cron: status.cron.map((trigger: object) => ({
         ...trigger,
-        lastRunAt: new Date().toISOString(),
+        lastRunAt,
         ok: cronOk,
       })),
       // The example was recorded while the world worked.
@@ -42,10 +42,14 @@ it('the doctor finds no problem in a healthy service', async () => {
   expect(await found({})).toEqual([]);
 });
 
-it('the doctor reports a missing variable and a cron that does not run', async () => {
+it.each([
+  ['runs late', '2026-11-20T12:00:00.000Z'],
+  ['has never run', null],
+])('the doctor reports a missing variable and a cron that %s', async (_title, lastRunAt) => {
   const checks = [{ name: 'config', ok: false, reason: 'missing or invalid: PUBLIC_BASE_URL' }];
-  const findings = await found({}, {}, undefined, [], { checks, cronOk: false });
+  const findings = await found({}, {}, undefined, [], { checks, cronOk: false, lastRunAt });
   expect(new Set(findings.map(({ name }) => name))).toEqual(new Set(['service-not-ready', 'cron-late']));
+  expect(findings.filter(({ name }) => name === 'cron-late')).toHaveLength(2);
 });
 
 it('the doctor refers to the page that explains why a mint waits', async () => {
