@@ -137,7 +137,7 @@ const addHeaders: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
 };
 
 function methodProblem(c: Context, methods: readonly string[]): Response {
-  const allow = [...methods, 'OPTIONS'].join(', ');
+  const allow = (c.req.path === OPS_PATH ? methods : [...methods, 'OPTIONS']).join(', ');
   const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
   problem.headers.set('Allow', allow);
   return problem;

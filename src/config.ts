@@ -139,7 +139,8 @@ export const VARIABLES = {
     schema: z.string().min(32),
     areas: ['service'],
     secret: true,
-    about: 'For `npm run ops`, at least 32 characters. Without it the operator route returns 404.',
+    about:
+      'For `npm run ops`, at least 32 characters. Without it the operator route refuses each command with 404.',
   },
   ALARM_WEBHOOK_URL: {
     schema: url,
