@@ -109,7 +109,9 @@ export class Executor {
   async driveDue(limit: number): Promise<void> {
     const { agenda, within } = this.#ports;
     const due = agenda.due(OPERATION, limit + this.#running.size);
-    await within(Promise.all(due.map((id) => this.drive(id))), DRIVE_MS);
+    const joined = due.filter((id) => this.#running.has(id));
+    const begun = due.filter((id) => !this.#running.has(id)).slice(0, limit);
+    await within(Promise.all([...joined, ...begun].map((id) => this.drive(id))), DRIVE_MS);
   }
 
   async #run(id: string): Promise<void> {
