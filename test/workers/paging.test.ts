@@ -165,6 +165,8 @@ it('finds the last proof of each day with one search per day, for any number of 
     '2026-01-02T23:59:00.000Z',
     '2026-01-01T23:59:00.000Z',
   ]);
+  const rest = await createProofStore(counted).listDaily(10, { after: '2026-01-03T23:59:00.000Z' });
+  expect(rest).toEqual(days.slice(2));
   expect(Math.max(...read)).toBeLessThanOrEqual(30);
 });
 

@@ -70,6 +70,8 @@ const ProofRow = journalRow(ProofRecord);
 
 export type ProofStore = ReturnType<typeof createProofStore>;
 
+/** Length of the date in an ISO 8601 time. */
+const DAY_LENGTH = 10;
 /** Sorts after every time. */
 const AFTER_ALL_TIMES = '~';
 
@@ -111,7 +113,7 @@ export const createProofStore = (db: D1Reads) => ({
     return rowsOf(db, ProofRow, NEWEST_PROOFS, limit);
   },
 
-  /** The last proof of each UTC day, by the proofs' times. */
-  listDaily: (limit: number, { before, after = before ?? AFTER_ALL_TIMES }: ProofPlace = {}) =>
-    rowsOf(db, ProofRow, DAILY, limit, after),
+  /** The last proof of each UTC day, by the proofs' times. The day of the last proof shown is over. */
+  listDaily: (limit: number, { before = AFTER_ALL_TIMES, after }: ProofPlace = {}) =>
+    rowsOf(db, ProofRow, DAILY, limit, after?.slice(0, DAY_LENGTH) ?? before),
 });
