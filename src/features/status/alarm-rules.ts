@@ -33,7 +33,7 @@ export type Raised = {
   readonly since?: string | null;
   /** The number of items that the alarm is about. The alarm is sent again if this number grows. */
   readonly count?: number;
-  /** Their ids, where they have ids. The alarm is sent again if one is new, even if the number is the same. */
+  /** Their ids; absent if they have none or cannot be read. The alarm is sent again if one is new, even if the number is the same. */
   readonly ids?: readonly string[];
   /** Callers can raise this number, so an increase is reported at most once an hour. */
   readonly isOfCallers?: true;
@@ -129,7 +129,7 @@ const RULES = {
     return {
       reason: 'Operations await the operator.',
       count: held,
-      ids: named.map(({ id }) => id),
+      ...(view && { ids: named.map(({ id }) => id) }),
       figures: {
         held,
         oldest: first ? ageText(nowMs - first.createdAtMs) : null,

@@ -90,7 +90,9 @@ function changeOf(
   if (row.sentAt === null) return 'raised';
   const age = nowMs - Date.parse(row.sentAt);
   if (age >= DAY_MS) return 'lasting';
-  const hasNew = count > row.count || ids.some((id) => !row.ids.includes(id));
+  // A message whose ids could not be read names none.
+  const hasOther = row.ids.length > 0 && ids.some((id) => !row.ids.includes(id));
+  const hasNew = count > row.count || hasOther;
   return hasNew && (!isOfCallers || age >= HOUR_MS) ? 'grown' : undefined;
 }
 
@@ -137,7 +139,10 @@ export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
   await deps.alarms.settle(
     active
       .filter(({ name }) => sent.includes(name))
-      .map(({ name, count = 1, ids = [] }) => ({ name, count, ids })),
+      .map(({ name, count = 1, ids }) => {
+        const known = rows.find((row) => row.name === name)?.ids ?? [];
+        return { name, count, ids: ids ?? known };
+      }),
     ended.map(({ name }) => name),
     at,
   );
