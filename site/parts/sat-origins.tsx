@@ -3,7 +3,6 @@
  * unexplained.
  * @module
  */
-import { useEffect, useRef } from 'hono/jsx';
 import type { BitcoinTransactions, SwapHistory } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
@@ -167,22 +166,12 @@ const Origins = ({ origins }: { origins: readonly Origin[] }) => (
 type ListedSums = Sums & { readonly isWhole: boolean };
 
 /**
- * Sums of the listed transactions, read again after each change of the reserve: null while they are awaited; undefined if
- * they cannot be read.
+ * Sums of the listed transactions; null while they are awaited, undefined if they cannot be read.
  * @param balance sats of the reserve; null while they are not known
  */
 export function useSums(balance: string | null): ListedSums | null | undefined {
-  const swaps = useQuery('listSwaps', { limit: LIMIT });
-  const received = useQuery('listBitcoinTransactions', { limit: LIMIT });
-  const seen = useRef<string | null>(null);
-  useEffect(() => {
-    if (balance === null) return;
-    if (seen.current !== null && seen.current !== balance) {
-      swaps.refresh();
-      received.refresh();
-    }
-    seen.current = balance;
-  }, [balance]);
+  const swaps = useQuery('listSwaps', { limit: LIMIT }, POLL_MS);
+  const received = useQuery('listBitcoinTransactions', { limit: LIMIT }, POLL_MS);
   if (received.failure || swaps.failure) return undefined;
   if (received.value === null || swaps.value === null) return null;
   const sums = sumsOf(originsOf(received.value.transactions, swaps.value));

@@ -107,7 +107,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
         <Sources reserves={reserves} />
         <Snapshot balance={reserves.value?.bitcoin} />
         <Minting reserves={reserves} />
-        <Origins balance={reserves.value?.bitcoin.balanceSatoshis ?? null} />
+        <Origins reserves={reserves} />
         <li class="warn">
           No redemption, and the operator can move the BTC. <a href="/trust#redemption">Why</a>
         </li>
@@ -167,10 +167,12 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
 }
 
 /** What the record of swaps explains of the BTC. */
-function Origins({ balance }: { balance: string | null }) {
+function Origins({ reserves: { value, failure } }: { reserves: Query<Reserves> }) {
+  const balance = value?.bitcoin.balanceSatoshis ?? null;
   const sums = useSums(balance);
-  if (sums === null) return <Ground>{null}</Ground>;
-  if (sums === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
+  if (sums === null || (value === null && failure === null)) return <Ground>{null}</Ground>;
+  if (sums === undefined || balance === null)
+    return <Ground>Where the sats came from cannot be read.</Ground>;
   const { explained, unexplained, unknown, isWhole } = sums;
   const received = explained + unexplained + unknown;
   const link = <a href="/reserves#origins">Origins</a>;
