@@ -84,7 +84,7 @@ function WhatToPay({ invoice }: { invoice: Invoice }) {
         id={isPartly ? `${id}:${invoice.received_lamports}` : id}
         reported={reported}
         confirm={(signature) => confirmWith(id, signature)}
-        payment={solPayment(asked)}
+        payment={solPayment(asked, 'This page shows what is owed to you.')}
         byHand={!isPartly}
       >
         <Progress invoice={invoice} />

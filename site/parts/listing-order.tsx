@@ -50,7 +50,7 @@ export function ListingOrder({ request }: { request: ListingRequested }) {
       )}
       <OrderPayment
         id={request.listing_request_id}
-        payment={solPayment(request)}
+        payment={solPayment(request, <a href="/trust#operator">Contact the operator about it.</a>)}
         reported={null}
         confirm={confirm}
       />
