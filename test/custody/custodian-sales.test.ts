@@ -43,7 +43,7 @@ it('refuses an invoice if open invoices already need the remaining balance', asy
   ]);
 });
 
-it('of three concurrent invoices, the custodian sells only as many as the balance covers', async () => {
+it('the custodian sells only as many of three concurrent invoices as the balance covers', async () => {
   const w = selling(limits.floor + 2n * COST);
   const opened = await Promise.all([w.open(), w.open(), w.open()]);
   expect(opened.map(({ type }) => type).sort()).toEqual(['opened', 'opened', 'refused']);

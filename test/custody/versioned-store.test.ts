@@ -22,7 +22,7 @@ describe('storage of a newer version', () => {
     return w;
   }
 
-  it('with storage of a newer version, the custodian neither signs nor sends nor writes', async () => {
+  it('the custodian neither signs nor sends nor writes over storage of a newer version', async () => {
     const w = await rolledBack();
     const rows = () => w.storage.exec('SELECT * FROM operations');
     const before = rows();
