@@ -12,7 +12,6 @@ import {
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
-import { keepNewest } from '../core/keep-newest.ts';
 import type { Within } from '../custody/kernel/ports.ts';
 import { viewsInTime } from '../custody/nodes/quorum.ts';
 import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/reserve/reserve-views.ts';
@@ -30,8 +29,15 @@ export type WitnessPorts = {
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** The ed25519 signature of the witness's key, 64 bytes. */
   sign(message: Uint8Array): Promise<Uint8Array>;
-  /** The only row. It is durable before `store` resolves. */
-  readonly row: { read(): LastSigned | undefined; store(row: LastSigned): Promise<void> };
+  readonly stored: {
+    /** The mint that was signed last. */
+    last(): LastSigned | undefined;
+    /** Stores it, and that its transaction was used. Durable before the promise resolves. */
+    sign(row: LastSigned): Promise<void>;
+    /** Whether a transaction was signed, or refused because its blockhash had expired. Only the chain shows such ones. */
+    isUsed(signature: string): boolean;
+    use(signature: string): void;
+  };
   readonly now: () => number;
   readonly within: Within;
 };
@@ -40,14 +46,9 @@ export type Cosigned =
   | { readonly type: 'signed'; readonly signature: Uint8Array }
   | { readonly type: 'refused'; readonly refusal: RequestRefusal | Refusal | 'busy' | 'blockhash_expired' };
 
-/** Maximum number of remembered transactions with an expired blockhash: five years of daily mints. */
-const MAX_EXPIRED = 2_000;
-
 export class Witness {
   readonly #ports: WitnessPorts;
   #isBusy = false;
-  /** Ids of old transactions that someone copied from the chain. Each causes reads only in its first request. */
-  readonly #expired = new Map<string, null>();
 
   constructor(ports: WitnessPorts) {
     this.#ports = ports;
@@ -58,10 +59,12 @@ export class Witness {
     const wire = decodeBase64(transaction);
     const request = wire ? await readMintRequest(wire, this.#ports.terms) : 'not_a_mint';
     if (typeof request === 'string') return { type: 'refused', refusal: request };
-    if (this.#expired.has(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
+    const { stored } = this.#ports;
     // A node that lags far behind may still accept the blockhash of the last transaction.
-    if (this.#ports.row.read()?.signature === request.signature)
+    if (stored.last()?.signature === request.signature)
       return { type: 'refused', refusal: 'earlier_mint_open' };
+    // Anyone can copy an old mint from the chain. Its reads would keep the witness busy when the next mint comes.
+    if (stored.isUsed(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
     // Two mints that the reserve covers separately can exceed it together.
     if (this.#isBusy) return { type: 'refused', refusal: 'busy' };
     this.#isBusy = true;
@@ -73,8 +76,8 @@ export class Witness {
   }
 
   async #decide(request: MintRequest): Promise<Cosigned> {
-    const { nodes, indexes, reserveViews, row, sign, now, within, terms } = this.#ports;
-    const last = row.read();
+    const { nodes, indexes, reserveViews, stored, sign, now, within, terms } = this.#ports;
+    const last = stored.last();
     const [views, reserves] = await Promise.all([
       viewsInTime(nodes, (node) => viewOf(node, terms.mint, request.blockhash), within),
       reserveViews(MINT_CONFIRMATIONS),
@@ -89,13 +92,12 @@ export class Witness {
       reserve,
     });
     if (decision.type === 'refuse') {
-      if (decision.refusal === 'blockhash_unknown')
-        keepNewest(this.#expired, request.signature, null, MAX_EXPIRED);
+      if (decision.refusal === 'blockhash_unknown') stored.use(request.signature);
       return { type: 'refused', refusal: decision.refusal };
     }
     const { signature: id, atoms } = request;
     const signature = await sign(request.message);
-    await row.store({ signature: id, atoms: atoms.toString(), at: now(), heights: decision.heights });
+    await stored.sign({ signature: id, atoms: atoms.toString(), at: now(), heights: decision.heights });
     return { type: 'signed', signature };
   }
 }

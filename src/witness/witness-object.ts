@@ -30,7 +30,8 @@ export type WitnessState = {
 /** Settings that are missing or malformed. */
 export type NotConfigured = { readonly type: 'not_configured'; readonly settings: readonly string[] };
 
-const ROW = 'last';
+const LAST = 'last';
+const usedKey = (signature: string) => `used:${signature}`;
 
 export class WitnessObject extends DurableObject<object> {
   #opened: { readonly settings: WitnessSettings; readonly witness: Witness } | undefined;
@@ -43,7 +44,7 @@ export class WitnessObject extends DurableObject<object> {
     return this.#configured(async ({ settings }) => {
       const { terms, bitcoinAddress: bitcoin } = settings;
       const { custodian, multisig, mint, owner } = terms;
-      const last = this.#row();
+      const last = this.#last();
       return {
         type: 'state',
         witness: multisig.witness,
@@ -59,8 +60,8 @@ export class WitnessObject extends DurableObject<object> {
     });
   }
 
-  #row(): LastSigned | undefined {
-    return this.ctx.storage.kv.get<LastSigned>(ROW);
+  #last(): LastSigned | undefined {
+    return this.ctx.storage.kv.get<LastSigned>(LAST);
   }
 
   async #configured<T>(
@@ -80,6 +81,8 @@ export class WitnessObject extends DurableObject<object> {
   #open() {
     const settings = readWitnessSettings(this.env);
     const { terms, signer, bitcoinAddress, nodeUrls, indexUrls } = settings;
+    const { kv } = this.ctx.storage;
+    const use = (signature: string) => kv.put(usedKey(signature), true);
     const callUpstream = (url: string, init?: RequestInit) => fetch(url, init);
     const indexes = indexUrls.map((baseUrl) =>
       createEsplora({ baseUrl, name: new URL(baseUrl).hostname, fetch: callUpstream }),
@@ -91,12 +94,15 @@ export class WitnessObject extends DurableObject<object> {
       reserveViews: (depth) => reserveViews({ indexes, bitcoinAddress }, depth, within),
       within,
       sign: (message) => signer.sign(message),
-      row: {
-        read: () => this.#row(),
-        store: async (row) => {
-          this.ctx.storage.kv.put(ROW, row);
+      stored: {
+        last: () => this.#last(),
+        sign: async (row) => {
+          kv.put(LAST, row);
+          use(row.signature);
           await this.ctx.storage.sync();
         },
+        isUsed: (signature) => kv.get(usedKey(signature)) !== undefined,
+        use,
       },
       now: Date.now,
     });

@@ -31,7 +31,7 @@ export const unlimited = <T>(work: Promise<T>): Promise<T> => work;
 
 export function createMintWitness(world: ThiefWorld, count: (name: string) => void): MintWitness {
   const { nodes, indexes } = world.witnessSide;
-  const stored: { row: LastSigned | undefined } = { row: undefined };
+  const stored = { row: undefined as LastSigned | undefined, used: new Set<string>() };
   let crash: Crash | undefined;
   let instance = 0;
   const open = (): Witness => {
@@ -43,12 +43,17 @@ export function createMintWitness(world: ThiefWorld, count: (name: string) => vo
       reserveViews: (depth) => reserveViews({ indexes, bitcoinAddress: BITCOIN_ADDRESS }, depth, unlimited),
       within: unlimited,
       sign: async (message) => signatureBy(WITNESS, message),
-      row: {
-        read: () => stored.row,
-        async store(row) {
+      stored: {
+        last: () => stored.row,
+        isUsed: (signature) => stored.used.has(signature),
+        use: (signature) => void stored.used.add(signature),
+        async sign(row) {
           await world.scheduler.sleep(1);
           if (own !== instance) throw new Error('replaced');
-          if (crash !== 'before') stored.row = row;
+          if (crash !== 'before') {
+            stored.row = row;
+            stored.used.add(row.signature);
+          }
           if (crash === 'before' || crash === 'after') die();
         },
       },

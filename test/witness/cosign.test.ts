@@ -31,7 +31,7 @@ function start({ reserve = 500n } = {}) {
     ...{ height: 1_000, supply: 0n, reserve, reads: 0, ahead: 0, fails: false, gate: Promise.resolve() },
     hanging: '',
   };
-  const stored: { row: LastSigned | undefined; crash: boolean } = { row: undefined, crash: false };
+  const stored = { row: undefined as LastSigned | undefined, used: new Set<string>(), crash: false };
   const node = (name: string): WitnessNode => ({
     name,
     id: name,
@@ -62,10 +62,13 @@ function start({ reserve = 500n } = {}) {
         return ['x', 'y'].map((source) => ({ source, ...figures }));
       },
       sign: async (message) => ed25519.sign(message, keyOf(2)),
-      row: {
-        read: () => stored.row,
-        store: async (row) => {
+      stored: {
+        last: () => stored.row,
+        isUsed: (signature) => stored.used.has(signature),
+        use: (signature) => void stored.used.add(signature),
+        sign: async (row) => {
           stored.row = row;
+          stored.used.add(row.signature);
           if (stored.crash) throw new Error('replaced');
         },
       },
@@ -132,14 +135,25 @@ describe('the witness', () => {
     expect(outcome(await open().cosign(request(50_000n).text))).toBe('signed');
   });
 
-  it('reads its sources once for an old transaction that someone repeats', async () => {
+  it('reads its sources once for an old transaction that someone repeats, even after restarts', async () => {
     const { chain, open, request } = start();
-    const witness = open();
     const old = request(1n, 700).text;
-    expect(outcome(await witness.cosign(old))).toBe('blockhash_unknown');
+    expect(outcome(await open().cosign(old))).toBe('blockhash_unknown');
     const { reads } = chain;
     for (let time = 0; time < 100; time++)
-      expect(outcome(await witness.cosign(old))).toBe('blockhash_expired');
+      expect(outcome(await open().cosign(old))).toBe('blockhash_expired');
+    expect(chain.reads).toBe(reads);
+  });
+
+  it('does not read its sources for a mint that it signed before the last one', async () => {
+    const { chain, open, request } = start();
+    const first = request(1n).text;
+    expect(outcome(await open().cosign(first))).toBe('signed');
+    chain.height += 183;
+    chain.supply = 1n;
+    expect(outcome(await open().cosign(request(2n).text))).toBe('signed');
+    const { reads } = chain;
+    expect(outcome(await open().cosign(first))).toBe('blockhash_expired');
     expect(chain.reads).toBe(reads);
   });
 
@@ -166,7 +180,7 @@ describe('the witness', () => {
     chain.ahead = 17;
     expect(outcome(await open().cosign(request(1n).text))).toBe('blockhash_unknown');
     chain.ahead = 16;
-    expect(outcome(await open().cosign(request(1n).text))).toBe('signed');
+    expect(outcome(await open().cosign(request(2n).text))).toBe('signed');
   });
 
   it('refuses while its nodes are down, and works again afterwards', async () => {

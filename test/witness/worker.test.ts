@@ -109,7 +109,7 @@ describe('the Worker of the witness', () => {
     expect(log.map(([line]) => JSON.parse(line))).toEqual([
       { level: 'info', event: 'cosign_signed', refusal: null },
     ]);
-    expect(durable()).toEqual([{ signature: id, atoms: '70', at: TIME, heights: expect.anything() }]);
+    expect(durable()).toEqual([{ signature: id, atoms: '70', at: TIME, heights: expect.anything() }, true]);
     const lastSigned = { signature: id, atoms: '70', at: '2026-01-02T00:00:00.000Z' };
     expect(await send('/')).toMatchObject({ type: 'state', lastSigned });
     expect(await cosign(requestOf(1n).body)).toMatchObject({ status: 409, error_code: 'earlier_mint_open' });
