@@ -130,17 +130,18 @@ const Ground = ({ isGood, children }: GroundProps) => (
   </li>
 );
 
-/** How many sources show the BTC. */
+/** How many sources show the BTC and the supply. A supply from one source alone is neither good nor a warning. */
 const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
   if (value === null) return <Ground>{failure === null ? null : 'No source shows the BTC.'}</Ground>;
-  const { bitcoin } = value;
+  const { bitcoin, solana } = value;
+  const isOne = bitcoin.agreed === true && (solana.sources?.length ?? 0) < 2;
   return (
-    <Ground isGood={bitcoin.agreed === true}>
+    <Ground {...(isOne ? {} : { isGood: bitcoin.agreed === true })}>
       BTC at{' '}
       <code title={bitcoin.address ?? ''}>
         {bitcoin.address === null ? 'no address' : shortened(bitcoin.address)}
       </code>
-      : {bitcoinSources(bitcoin)}. ABSR supply: {solanaSources(value.solana)}.
+      : {bitcoinSources(bitcoin)}. ABSR supply: {solanaSources(solana)}.
     </Ground>
   );
 };

@@ -89,3 +89,26 @@ it.each([
     expect([said.length, html.includes(text)]).toEqual([1, true]);
   },
 );
+
+it.each([
+  [true, ['a', 'b'], 'good'],
+  [true, ['a'], 'open'],
+  [true, [], 'open'],
+  [true, undefined, 'open'],
+  [null, ['a', 'b'], 'warn'],
+  [false, ['a', 'b'], 'warn'],
+])(
+  'when the Bitcoin sources agree is %s and the supply is from %j, the line about sources is marked %s',
+  (agreed, sources, mark) => {
+    const { bitcoin, solana } = exampleOf('getReserves');
+    const answers = {
+      'getReserves {}': {
+        ...exampleOf('getReserves'),
+        bitcoin: { ...bitcoin, agreed },
+        solana: { ...solana, sources },
+      },
+    };
+    const html = withAnswers(answers, () => String(CoverVerdict({})));
+    expect(/<li class="(\w+)">BTC at/.exec(html)?.[1]).toBe(mark);
+  },
+);
