@@ -64,7 +64,7 @@ export function AbsrHolders() {
           <span class="skeleton" aria-hidden="true" />
         ) : (
           <strong class="number">
-            {absr === null ? 'How much ABSR the treasury holds is unknown right now.' : splitText(absr)}
+            {absr === null ? 'How much ABSR the treasury holds is not known.' : splitText(absr)}
           </strong>
         )}{' '}
         “Others” may be the operator too: the chain shows addresses, not persons.

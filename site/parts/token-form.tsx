@@ -100,7 +100,7 @@ const focusSoon = (id: string): void => void setTimeout(() => document.getElemen
 type Question = 'unasked' | 'asked' | 'answered';
 
 /** The entries stay until their token exists. @param open shows the order's page */
-function useOrder(draft: TokenDraft, open: (id: string) => void) {
+function useOrder(draft: TokenDraft, picked: Picked, open: (id: string) => void) {
   const [tried, setTried] = useState(false);
   const [question, setQuestion] = useState<Question>('unasked');
   const { busy, failure, attempt } = useAttempt<'price'>();
@@ -123,7 +123,8 @@ function useOrder(draft: TokenDraft, open: (id: string) => void) {
   };
   const addPicture = (): void => {
     setQuestion('answered');
-    focusSoon('token-file');
+    // A chosen file lacks its link.
+    focusSoon(typeof picked === 'string' ? 'token-file' : 'token-image');
   };
   const isAsked = question === 'asked' && isFacelessForEver(draft);
   return { tried, faults, isBusy: busy !== null, failure, submit, addPicture, isAsked };
@@ -144,7 +145,7 @@ export function TokenCreator() {
     setInvoice(id);
     scrollTo({ top: 0 });
   };
-  const order = useOrder(draft, show);
+  const order = useOrder(draft, picked, show);
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
   useWalletAddress((creator) => setDraft({ ...draft, creator }));
   const created = (): void => {

@@ -26,8 +26,8 @@ it('the split of ABSR has no share before the first one exists', () => {
 
 it.each([
   ['of the chain', { treasuryAtoms: '3', supplyAtoms: '9', decimals: 0 }, '3 of 9 ABSR'],
-  ['that nodes contradict', null, 'unknown right now'],
-  ['of an older service', undefined, 'unknown right now'],
+  ['that nodes contradict', null, 'is not known'],
+  ['of an older service', undefined, 'is not known'],
 ])('a holding %s is shown, or said to be unknown, with its time', (_title, absr, text) => {
   const reserves = exampleOf('getReserves');
   const answers = { 'getReserves {}': { ...reserves, solana: { ...reserves.solana, absr } } };
