@@ -215,7 +215,7 @@ function addInternal(responses: Responses): void {
 /** Headers that depend on the response; the document's description states the others. */
 function addHeaders(response: ResponseEntry, status: string, operation: Operation): void {
   const takes = (header: string) =>
-    operation.parameters?.some((p) => 'name' in p && p.name === header) ?? false;
+    operation.parameters?.some((parameter) => 'name' in parameter && parameter.name === header) ?? false;
   const isSuccess = /^20/.test(status);
   const all = {
     ...response.headers,

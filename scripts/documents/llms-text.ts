@@ -49,7 +49,9 @@ function operationLine(
   examples: Examples,
 ): string {
   const origin = document.servers?.[0]?.url.replace(/\/$/, '');
-  const parameters = (operation.parameters ?? []).filter((p): p is Parameter => 'name' in p);
+  const parameters = (operation.parameters ?? []).filter(
+    (parameter): parameter is Parameter => 'name' in parameter,
+  );
   const recorded = examples[operation.operationId ?? '']?.request;
   const url = `${origin}${recorded?.path ?? path}`;
   const codes = Object.values(operation.responses).flatMap((response) =>
@@ -57,7 +59,9 @@ function operationLine(
   );
   const declared = [...new Set(codes)].filter((code) => code !== 'INTERNAL');
   const details = [
-    ...parameters.map((p) => field(p.name, p.schema ?? {}, p.required ?? false, ` in ${p.in}`)),
+    ...parameters.map(({ name, schema = {}, required = false, in: place }) =>
+      field(name, schema, required, ` in ${place}`),
+    ),
     ...bodyFields(document, operation),
     ...(recorded?.body === undefined ? [] : [`example body \`${JSON.stringify(recorded.body)}\``]),
     ...(declared.length > 0 ? [`errors ${declared.join(', ')}`] : []),

@@ -122,22 +122,24 @@ export function createProofVerifier() {
   let kept: { readonly message: string; readonly at: number; readonly evidence: Evidence } | undefined;
 
   async function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {
-    if (kept?.message === text && now() - kept.at <= EVIDENCE_KEPT_MS) return kept;
+    // Evidence of a time ahead was read before the clock was set back.
+    if (kept?.message === text && Math.abs(now() - kept.at) <= EVIDENCE_KEPT_MS) return kept;
     const at = now();
     kept = { message: text, at, evidence: await collectEvidence(message, sources) };
     return kept;
   }
 
   return (options: VerifyProofOptions) => async (api: Api, signal?: AbortSignal) => {
-    const { host, now, sources } = options;
+    const { host, now } = options;
+    const { explorerUrls, rpcUrl } = options.sources;
     const proof = Proof.parse((await api.call('getProof', {}, { signal })).value);
     const message = readOrContradict(proof.message);
-    const asked = [...sources.explorerUrls, sources.rpcUrl].map((url) => new URL(url).host);
+    const sources = [...explorerUrls, rpcUrl].map((url) => new URL(url).host);
     if (Array.isArray(message))
-      return report({ proof, checks: message, message: undefined, asked, at: now() });
+      return report({ proof, checks: message, message: undefined, sources, at: now() });
     const { at, evidence } = await evidenceOf(proof.message, message, options);
     const checks = checkProof({ proof, host, ...evidence, now: at });
-    return report({ proof, checks, message, asked, at });
+    return report({ proof, checks, message, sources, at });
   };
 }
 
@@ -149,20 +151,23 @@ const allOf = (passed: readonly (boolean | null)[]): boolean | null => {
   return passed.includes(null) ? null : true;
 };
 
-function report(p: {
+type Checked = {
   readonly proof: z.output<typeof Proof>;
   readonly checks: readonly CheckLine[];
+  /** Undefined if it cannot be read. */
   readonly message: ProofMessage | undefined;
-  readonly asked: readonly string[];
+  /** Hosts of the sources. */
+  readonly sources: readonly string[];
+  /** Unix milliseconds at which the evidence was read. */
   readonly at: number;
-}) {
-  return {
-    verified: allOf(p.checks.map(({ result }) => PASSED[result])),
-    checks: p.checks.map(({ name, result, text }) => ({ name, ok: PASSED[result], result, text })),
-    proof: p.proof,
-    signed_at: p.message?.time ?? null,
-    age_seconds: p.message ? Math.floor((p.at - Date.parse(p.message.time)) / 1_000) : null,
-    sources: p.asked,
-    checked_at: new Date(p.at).toISOString(),
-  };
-}
+};
+
+const report = ({ proof, checks, message, sources, at }: Checked) => ({
+  verified: allOf(checks.map(({ result }) => PASSED[result])),
+  checks: checks.map(({ name, result, text }) => ({ name, ok: PASSED[result], result, text })),
+  proof,
+  signed_at: message?.time ?? null,
+  age_seconds: message ? Math.floor((at - Date.parse(message.time)) / 1_000) : null,
+  sources,
+  checked_at: new Date(at).toISOString(),
+});
