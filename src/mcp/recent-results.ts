@@ -3,6 +3,7 @@
  * instance of this server has its own results. A call that spends money is also protected by its idempotency key.
  * @module
  */
+import { keepNewest } from '../core/keep-newest.ts';
 
 type Result = Readonly<Record<string, unknown>>;
 type Recent = { readonly at: number; readonly result: Result };
@@ -21,17 +22,12 @@ export function createRecentResults(now: () => number) {
     find(call: string): { readonly result: Result; readonly ageSeconds: number } | undefined {
       const recent = results.get(call);
       const ageMs = recent ? now() - recent.at : WINDOW_MS;
-      return recent && ageMs < WINDOW_MS
+      return recent && Math.abs(ageMs) < WINDOW_MS
         ? { result: recent.result, ageSeconds: Math.round(ageMs / 1_000) }
         : undefined;
     },
     keep(call: string, result: Result): void {
-      results.delete(call);
-      results.set(call, { at: now(), result });
-      for (const oldest of results.keys()) {
-        if (results.size <= MAX_RESULTS) break;
-        results.delete(oldest);
-      }
+      keepNewest(results, call, { at: now(), result }, MAX_RESULTS);
     },
   };
 }
