@@ -151,8 +151,8 @@ class Feed<Name extends OperationName> {
       const { value, headers } = await call(this.#name, this.#input, {
         signal,
         fresh,
-        // The first read of a figure that is read again is sent at once, and alone: it waits for no other.
-        together: !waits && (this.#hasRead || this.#pollMs() === undefined),
+        // The first read of a figure that changes often is sent at once, and alone: it waits for no slower one.
+        together: !waits && (this.#hasRead || (this.#pollMs() ?? Infinity) > FIGURES_POLL_MS),
         ...(waits ? { wait: WAIT_SECONDS } : { timeoutMs: HANGS_AFTER_MS }),
       });
       this.#hasRead = true;
