@@ -217,6 +217,25 @@ describe('due operations', () => {
     expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
   });
 
+  it('starts no more operations than the limit of a run, whatever others are still running', async () => {
+    const asked: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const w = createKernel({
+      async settle({ id }) {
+        asked.push(id);
+        if (id.startsWith('swap:slow')) await gate.promise;
+        return pending;
+      },
+    });
+    const add = (id: string, dueAt: number) => w.add(settling({ id, signing: null, dueAt }));
+    const slow = ['swap:slow1', 'swap:slow2'].map((id) => w.executor.drive(add(id, NOW - 1).id));
+    for (let at = 1; at <= 5; at++) add(`swap:${at}`, NOW - 10 - at);
+    await w.executor.driveDue(3);
+    gate.resolve();
+    await Promise.all(slow);
+    expect(asked).toEqual(['swap:slow1', 'swap:slow2', 'swap:5', 'swap:4', 'swap:3']);
+  });
+
   it('ignores the id of an operation that does not exist', async () => {
     const w = createKernel();
     await w.executor.drive('swap:nobody');
