@@ -126,7 +126,7 @@ it('announces a deposit with its transaction id, and treats a refusal as an erro
   });
 });
 
-describe('a report', () => {
+describe("the bridge's status report of a swap", () => {
   const TXID = 'AB'.repeat(32);
   const shownWith = (status: string, swapDetails: object = {}, depositAddress = DEPOSIT) =>
     setUp({

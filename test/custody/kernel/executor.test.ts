@@ -41,7 +41,7 @@ describe('from intent to send', () => {
     expect([w.chain.sent, w.logged]).toEqual([[], ['work_failed']]);
   });
 
-  it('an outcome that cannot be recorded leaves the operation as it was, and is recorded once later', async () => {
+  it('an outcome that cannot be recorded leaves the operation unchanged, and a later run records it once', async () => {
     const booked: string[] = [];
     let isBroken = true;
     const w = createKernel({

@@ -176,7 +176,7 @@ it.each(
   `),
 )('%s', (_title, steps = '') => play(steps));
 
-it('makes at most four polls beyond one every 800 ms for a client with 600 calls a minute', async () => {
+it('polls at most 29 times in 20 s for a client that looks up ten signatures a second', async () => {
   const { scheduler, lookups, state } = setUp();
   for (let call = 0; call < 200; call++)
     scheduler.after(call * 100, () => {
@@ -267,7 +267,7 @@ it('gives node calls for our own operations priority over lookups for callers', 
   expect(order).toEqual(['own', 'lookup']);
 });
 
-it('never returns the read of one node as final, even if the state becomes final during it', async () => {
+it('never returns the response of one node as final, even if the transaction becomes final during the read', async () => {
   const { scheduler, slots, lookups, states, state } = setUp();
   state.oneNodeMs = 5 * SECOND;
   states.set('one', 'confirmed');

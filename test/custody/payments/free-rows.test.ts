@@ -81,7 +81,7 @@ it('one run deletes at most 200 old requests and 200 old tokens', async () => {
   expect(await kept()).toEqual([0, 0]);
 });
 
-it('D1 accepts mints that are requested again in another order after only the custodian has deleted them', async () => {
+it('D1, which keeps old mints longer than the custodian, accepts new requests for them in another order', async () => {
   const world = createPaymentWorld();
   const { db, d1 } = openD1();
   const request = (mint: string) =>

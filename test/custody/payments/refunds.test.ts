@@ -22,7 +22,7 @@ const outcomes = async (world: PaymentWorld, id: string) =>
   (await world.payments.commands.refund(id)).rows?.map(({ outcome }) => outcome);
 
 describe('a refund', () => {
-  it('a refund pays the recorded amount to the recorded payer in its own operation, and is shown', async () => {
+  it('a refund pays the recorded amount to the recorded payer, and the request shows it as paid', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     const id = `refund:${paid}:1`;

@@ -115,7 +115,7 @@ describe('a transaction that no quorum returns', () => {
     expect(agenda.dueAt(UNREAD, 'one')).toBe(state.now + wait * 1_000);
   });
 
-  it('an absent transaction is no longer read once it was confirmed', async () => {
+  it('an absent transaction is not read again after another path recorded it', async () => {
     const { unread, agenda, payments } = setUp();
     await unread.read('one', 'node');
     payments.deleteUnread('one');
@@ -163,7 +163,7 @@ describe('a listed transaction', () => {
     ]);
   });
 
-  it('the newest transactions that cannot be recorded are listed first, and are kept above the limit', async () => {
+  it('lists the newest unrecordable transactions first, and drops the oldest at the limit', async () => {
     const { unread, payments, state } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';

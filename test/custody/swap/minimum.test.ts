@@ -230,7 +230,7 @@ it('an amount whose fixed cost is too large shows the bound of our own limit, an
   expect(await refusalOf(w, BigInt(bound ?? 0))).toBeNull();
 });
 
-it('the smallest swap is read with one quote in ten minutes, and kept for a day while the bridge fails', async () => {
+it('asks for one quote in ten minutes to find the smallest swap, and keeps the result a day while the bridge refuses', async () => {
   const w = world();
   for (let read = 0; read < 20; read++) await w.custody.swapRoom();
   expect(w.bridge.quotes).toHaveLength(1);

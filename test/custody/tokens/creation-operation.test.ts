@@ -44,7 +44,7 @@ function prepare(
   return { signed, prepared: kind.prepare(operation) };
 }
 
-it('a creation is signed by the key that only its invoice has', async () => {
+it('cosigns a token creation with the mint key of its invoice', async () => {
   const { prepared, signed } = prepare(null);
   const ready = await prepared;
   if (!('message' in ready)) throw new Error('nothing to sign');
