@@ -255,7 +255,7 @@ async function expectHeaderInLine(page: Page) {
 }
 
 it.each([...ALL_PAGES, '/runbook'])(
-  '%s fits a phone with text at twice its size, prints without controls, and shows no animation to a visitor who declined them',
+  '%s fits a phone with text at twice its size, prints without controls, and shows no animation to a visitor who declined animations',
   async (name) => {
     const phone = { viewport: PHONE, hasTouch: true, isMobile: true, reducedMotion: 'reduce' } as const;
     const visited = await visit(await addressOf(name), phone);

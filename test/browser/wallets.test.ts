@@ -177,7 +177,7 @@ it.each([
   ['a picture', { contentType: 'image/png', body: PIXEL }, '1 × 1 pixels, too small for wallets.'],
   ['a page in place of a picture', { contentType: 'text/html', body: '<p>no</p>' }, 'does not load'],
 ])(
-  'loads %s once its link is typed, and shows beside the field what is wrong with it',
+  'loads %s once its link is typed, and shows beside the field why wallets cannot use it',
   async (_name, answer, text) => {
     visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
     const { page } = visited;
@@ -188,7 +188,7 @@ it.each([
   },
 );
 
-it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
+it('shrinks a picture file for the preview and the download, and says that the token has no picture until a link is typed', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
   await page

@@ -80,7 +80,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked[0]?.skipReward).toBe(true);
   });
 
-  it('the response to a claim with an unsent reward (status "owed") explains how to get it', async () => {
+  it('the response to a claim with an unsent reward (status "owed") explains how to get that reward', async () => {
     const [sent] = view.payouts;
     if (!sent) throw new Error('no payout');
     const owed = { ...sent, status: 'owed' as const, signature: null, reason: 'rent_budget_spent' };

@@ -232,7 +232,7 @@ describe('the preview of a shared link', () => {
   });
 });
 
-it('the feed of releases omits unreleased changes and links to files of the repository', () => {
+it('the feed of releases omits unreleased changes, and links to files in the repository', () => {
   const changes = changesOf(
     '# Changelog\n\n## [Unreleased]\n\n- Next\n\n## [1.1.0] - 2026-11-24\n\n- See [a & b](docs/a.md#b) for `<x>`\n',
     SOURCE,

@@ -46,7 +46,7 @@ it('shows no code, link or address once the time to pay is over', () => {
   for (const left of [1, null]) expect(String(PaymentTerms({ lock: 'x', payment, left }))).toContain('<svg');
 });
 
-it('states in one place which payments are returned, to whom, and that the operator starts it, before the payment by hand', () => {
+it('explains above the payment by hand that the operator returns wrong payments, and to whom', () => {
   const html = String(
     PaymentTerms({ lock: 'x', payment: solPayment(exampleOf('createInvoice'), ''), left: 60 }),
   );

@@ -51,7 +51,7 @@ it.each([
   expect(html).toContain(`holder-facts ${kind}`);
 });
 
-it('the page of a token shows once when it was created, among its facts if a pool shows its price', () => {
+it('the page of a token shows the creation time exactly once, also if a pool shows a price', () => {
   const created = { ...token, created_at: '2026-11-20T17:44:00.000Z' };
   const untraded = pageWith({}, created);
   expect(untraded).toMatch(/Created<.*2026-11-20<.*17:44 UTC/s);

@@ -142,7 +142,7 @@ describe('a batch', () => {
     await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
   });
 
-  it('a batch stores its revision mark and returns the stored one; an older batch does not lower the mark', async () => {
+  it('a batch returns the mark stored before it, and an older batch does not lower that mark', async () => {
     const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
     expect(await mirror.mark()).toBe(0);
     expect(await mirror.apply([row], 7, undefined)).toBe(0);

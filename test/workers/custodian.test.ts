@@ -201,7 +201,7 @@ it('the client calls the custodian only if all variables of the custodian are se
   });
 });
 
-describe('an object with another name', () => {
+describe("a Durable Object with any name but the custodian's", () => {
   const other = () => env.CUSTODIAN.getByName(RESERVE);
   const TABLES = "SELECT name FROM sqlite_master WHERE name NOT GLOB '_cf_*'";
 

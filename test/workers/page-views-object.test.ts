@@ -27,7 +27,7 @@ const viewOf = (change: Partial<View> = {}): View => ({
 });
 const counted = () => rows("SELECT pageviews, bots FROM periods WHERE period = 'total'");
 
-it('commits a view at once after a pause without views, and then each 100 waiting views, including crawlers', async () => {
+it('commits the first view after a pause at once, then waiting views (with crawlers) in batches of 100', async () => {
   const add = vi.spyOn(PageViewStore.prototype, 'add');
   const crawler = { 'user-agent': 'Googlebot/2.1' };
   const { arrived, write } = holdCommits();
