@@ -73,7 +73,7 @@ function mostOf(costs: readonly Cost[]): string {
 /** USD per million, and the millions that a month includes. Workers Paid, 2026. */
 const PRICES = {
   requests: { included: 10, price: 0.3 },
-  'CPU ms': { included: 30, price: 0.02 },
+  'processor time': { included: 30, price: 0.02 },
   'D1 rows read': { included: 25_000, price: 0.001 },
   'D1 rows written': { included: 50, price: 1 },
   'object rows written': { included: 50, price: 1 },
@@ -140,7 +140,7 @@ function usageOf(
   const all = read + views;
   return {
     requests: all + MINUTES,
-    'CPU ms': all * CPU_MS + MINUTES * 100,
+    'processor time': all * CPU_MS + MINUTES * 100,
     'D1 rows read': read * meanOf(reads, 'read') + MINUTES * (cron.read ?? 0),
     'D1 rows written': MINUTES * (cron.written ?? 0),
     'object rows written': views * rowsOfView(viewRows, load.views, objects),
@@ -166,7 +166,7 @@ function billOf(usage: Readonly<Record<Resource, number>>): { parts: string[]; s
   for (const [name, { included, price }] of Object.entries(PRICES)) {
     const usd = Math.max(0, usage[name as Resource] / MILLION - included) * price;
     sum += usd;
-    if (usd >= 0.5) parts.push(`${usd.toFixed(0)} ${name}`);
+    if (usd >= 0.5) parts.push(`${name} ${usd.toFixed(0)}`);
   }
   return { parts, sum };
 }
