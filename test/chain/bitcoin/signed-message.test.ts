@@ -174,7 +174,9 @@ it('the verdict is unsupported, not invalid, for a P2WSH address and for a proof
   });
 });
 
-it('verification never throws and never gives "valid", whatever three strings it gets', { tags: ['scaled'] }, () => {
+it('verification never throws and never gives "valid", whatever three strings it gets', {
+  tags: ['scaled'],
+}, () => {
   const text = fc.string({ unit: 'binary' });
   const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
   const signature = fc.oneof(
