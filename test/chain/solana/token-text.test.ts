@@ -10,7 +10,7 @@ import {
   nameFault,
   textFault,
 } from '../../../src/chain/solana/token-text.ts';
-import { eachText } from '../../kit/scenes.ts';
+import { eachResult, eachText } from '../../kit/scenes.ts';
 
 it('a name may be as long as the chain allows, in bytes of UTF-8', () => {
   expect([MAX_NAME_BYTES, MAX_SYMBOL_BYTES]).toEqual([32, 10]);
@@ -33,6 +33,36 @@ it('an accepted name is in NFC and has no leading or trailing blanks and no invi
   );
 });
 
+/** Invisible characters, and some that change the display of their neighbours. */
+const HIDDEN = [
+  0x00, 0x01, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f, 0xad, 0x034f,
+  0x0600, 0x061c, 0x06dd, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e,
+  0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064,
+  0x2066, 0x2067, 0x2068, 0x2069, 0x206a, 0x206f, 0x3164, 0xe000, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff9,
+  0xfffb, 0xffff, 0x1d173, 0xe0001, 0xe0041, 0xe0100, 0xf0000,
+];
+
+it('a name with an invisible character has the fault hidden_character', () => {
+  for (const code of HIDDEN)
+    expect([code, textFault(`A${String.fromCodePoint(code)}B`, MAX_NAME_BYTES)]).toEqual([
+      code,
+      'hidden_character',
+    ]);
+});
+
+eachResult(String.raw`
+  spaces           | \u0020 | \u0020A | A\u0020 | A\u0020\u0020B | A\u00a0B | A\u1680B | A\u2003B | A\u200aB
+    | A\u202fB | A\u205fB | A\u3000B
+  not_normalized   | A\u2000B | e\u0301 | A\u030a | \u1112\u1161 | \u2126 | \u212b | a\u0315\u0300
+  ill_formed       | A\ud800 | \udc00A | \udc00\ud800
+  hidden_character | \u200d👩 | 🏴\udb40\udc67
+  too_long         | ${'日'.repeat(11)} | ${'🚀'.repeat(9)} | ${'a'.repeat(10_000)}
+  empty            |
+  none             | Moon Cat | 🚀 | Ünïcödé | 日本円 | A.B-C_D/E | O'Brien | $$$ | 100%
+`)('the name "%.40s" has the fault: %s', (text, fault) => {
+  expect(nameFault(JSON.parse(`"${text}"`), MAX_NAME_BYTES) ?? 'none').toBe(fault);
+});
+
 it('a description may be absent and may have lines, blanks and empty lines', () => {
   for (const text of ['', 'One\n\nTwo  blanks\n', ' indented'])
     expect(descriptionFault(text)).toBeUndefined();
@@ -49,32 +79,13 @@ it.each([
   expect(descriptionFault(text)).toBe(fault);
 });
 
-it.each([
-  'USDC',
-  'usdc',
-  'ＵＳＤＣ',
-  'Ｕsdc',
-  'ᵁˢᴰᶜ',
-  'Bitcoin',
-  'ⓑⓣⓒ',
-  'ABSR',
-  'Wrapped\u00a0SOL',
-  // One letter each of another script: Cyrillic, Greek, Armenian, Cherokee, Lisu, a small capital.
-  'U\u0405DC',
-  'B\u03a4C',
-  'ET\u041d',
-  'u\u0455d\u0441',
-  '\u054dSDT',
-  '\u13daO\u13de',
-  'BON\ua4d7',
-  '\u1d1b\u1d07\u1d1b\u029c\u1d07\u0280',
-  'b\u0456tc\u043ein',
-  ' SOL ',
-  'S0L',
-  'US DC',
-  'bit-coin',
-])('recognizes %j as a well-known name', (text) => {
-  expect(isWellKnown(text)).toBe(true);
+/** The last lines have one letter of another script each: Cyrillic, Greek, Armenian, Cherokee, Lisu, small capitals. */
+eachText(String.raw`
+  USDC | usdc | ＵＳＤＣ | Ｕsdc | ᵁˢᴰᶜ | Bitcoin | ⓑⓣⓒ | ABSR | Wrapped\u00a0SOL | \u0020SOL\u0020 | S0L | US DC | bit-coin
+  U\u0405DC | B\u03a4C | ET\u041d | u\u0455d\u0441 | \u054dSDT | \u13daO\u13de | BON\ua4d7
+  \u1d1b\u1d07\u1d1b\u029c\u1d07\u0280 | b\u0456tc\u043ein
+`)('recognizes %s as a well-known name', (text) => {
+  expect(isWellKnown(JSON.parse(`"${text}"`))).toBe(true);
 });
 
 it.each(['USDCC', 'Solana Cat', '', 'кот', 'Мир', 'ΑΘΗΝΑ', 'DAL', 'дай', 'Ray of Light'])(
@@ -173,23 +184,16 @@ it.each([
   ['a profession with a skin tone', '👩🏽\u200d🚀'],
   ['a keycap', '1\ufe0f\u20e3'],
   ['a flag', '🇺🇦'],
-  ['a flag of tags', '🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}'],
+  ['the flag of Scotland', '🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}'],
+  ['the flag of England', '🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}'],
+  ['the flag of Wales', '🏴\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F}'],
 ])('a name in %s keeps its joiners', (_what, text) => {
   expect(textFault(text, MAX_NAME_BYTES)).toBeUndefined();
 });
 
-it.each([
-  'a\u200cb',
-  'a\u200db',
-  'क\u200dष',
-  '\u200dक',
-  'a\ufe0f',
-  '❤\ufe0f\ufe0f',
-  '❤\u200d',
-  'م\u200c',
-  'م\u200c❤',
-  '🏴\u{E0061}\u{E007F}',
-  'م\u200d❤',
-])('a joiner without effect is refused in %j', (text) => {
-  expect(textFault(text, MAX_NAME_BYTES)).toBe('hidden_character');
+eachText(String.raw`
+  a\u200cb | a\u200db | क\u200dष | \u200dक | a\ufe0f | ❤\ufe0f\ufe0f | ❤\u200d | م\u200c | م\u200c❤ | م\u200d❤
+  🏴\udb40\udc61\udb40\udc7f
+`)('a joiner without effect is refused in "%s"', (text) => {
+  expect(textFault(JSON.parse(`"${text}"`), MAX_NAME_BYTES)).toBe('hidden_character');
 });
