@@ -9,7 +9,7 @@ import { createRecentResults, type RecentResults, resultsOf } from '../../src/mc
 import { callTool, jsonSchemaOf } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { exampleOf } from '../kit/example.ts';
-import { eachScene } from '../kit/scenes.ts';
+import { eachScene, msOf, playSteps } from '../kit/scenes.ts';
 
 type Sent = {
   readonly url: string;
@@ -56,15 +56,18 @@ const contextOf = (
   api: ReturnType<typeof createApi>,
   recent: RecentResults = { find: () => undefined, keep: () => undefined },
 ) => ({ api, verifyProof: async () => ({}), recent });
-const KEYS = memoryKeys();
 
-/** A service that gives these answers in turn, as one of its clients calls it; an Error is a broken connection. */
-const service = (...answers: (Answer | Error)[]) => serviceFor('test', ...answers);
+/** A service that gives these answers in turn; an Error is a broken connection. */
+const service = (...answers: (Answer | Error)[]) =>
+  serviceFor({ client: 'test', keys: memoryKeys() }, ...answers);
 
-function serviceFor(client: string, ...answers: (Answer | Error)[]) {
+function serviceFor(
+  { client, keys }: { readonly client: string; readonly keys: Parameters<typeof keysOf>[1] },
+  ...answers: (Answer | Error)[]
+) {
   const sent: Sent[] = [];
   const api = createApi({
-    keys: keysOf(client, KEYS),
+    keys: keysOf(client, keys),
     origin: 'http://sluice.test',
     unreachableRepair: 'Check API_BASE_URL, then make the same call.',
     fetch: async (input, init) => {
@@ -287,136 +290,113 @@ describe('a failure of the service', () => {
   });
 });
 
-describe('swap_create', () => {
-  const keyOf = (sent: readonly Sent[], at = 0) => sent[at]?.headers.get('idempotency-key');
+it.each(['swap_create', 'asry_claim', 'exchange_create'])(
+  '%s refuses a dry run, and names the calls that only check',
+  async (name) => {
+    for (const argument of ['dry_run', 'dryRun'])
+      for (const value of [true, false, null]) {
+        const { sent, body } = await call(name, { [argument]: value }, { body: {} });
+        expect(sent).toEqual([]);
+        expect(JSON.stringify(body)).toMatch(/swap_estimate.*skipReward/);
+      }
+  },
+);
 
-  it('swap_create generates a key that the API accepts, sends it and returns it', async () => {
-    const { sent, body } = await call('swap_create', { amountSol: '0.31' }, { body: CREATED });
-    expect(keyOf(sent)).toMatch(/^[\x21-\x7e]{16,128}$/);
-    expect(body).toMatchObject({ idempotencyKey: keyOf(sent), replayed: false, initiated: true });
-  });
-
-  it('swap_create sends the given key and marks a replayed response', async () => {
-    for (const name of ['idempotencyKey', 'idempotency_key']) {
-      const given = { amountSol: 0.5, [name]: 'my-own-key-0123456789' };
-      const { sent, body } = await call('swap_create', given, { body: CREATED, replayed: true });
-      expect(keyOf(sent)).toBe('my-own-key-0123456789');
-      expect(body).toMatchObject({ idempotencyKey: 'my-own-key-0123456789', replayed: true });
-    }
-  });
-
-  it.each(['swap_create', 'asry_claim', 'exchange_create'])(
-    '%s refuses a dry run, and names the calls that only check',
-    async (name) => {
-      for (const argument of ['dry_run', 'dryRun'])
-        for (const value of [true, false, null]) {
-          const { sent, body } = await call(name, { [argument]: value }, { body: {} });
-          expect(sent).toEqual([]);
-          expect(JSON.stringify(body)).toMatch(/swap_estimate.*skipReward/);
-        }
-    },
-  );
-
-  it('swap_create returns its key when the connection broke, and uses it again if the model repeats the call without it', async () => {
-    const lost = new TypeError('fetch failed');
-    const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
-    const ask = async () => {
-      const { content, isError } = await callTool(
-        toolNamed('swap_create'),
-        { amountSol: 0.4 },
-        contextOf(api),
-      );
-      const [part] = content;
-      return { isError, ...JSON.parse(part?.type === 'text' ? part.text : '{}') } as Record<string, unknown>;
-    };
-    const first = await ask();
-    expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
-    expect(first.next_step).toContain(String(keyOf(sent)));
-    await ask();
-    expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
-    await ask();
-    expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
-    expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
-  });
-
-  it('swap_create never uses the key of a call with unknown outcome for another client', async () => {
-    const lost = serviceFor('198.51.100.1', new TypeError('fetch failed'));
-    const other = serviceFor('198.51.100.2', { body: CREATED });
-    for (const { api } of [lost, other])
-      await callTool(toolNamed('swap_create'), { amountSol: '0.66' }, contextOf(api));
-    expect(keyOf(other.sent)).not.toBe(keyOf(lost.sent));
-  });
-});
-
-describe('an equal call within minutes', () => {
+describe('a call that creates something', () => {
+  const OWN = 'my-own-key-0123456789';
   const order = { name: 'Moon', symbol: 'M', creator_address: ADDRESS };
-  const INVOICE = { body: exampleOf('createInvoice') };
-  let time = 0;
+  /** Calls by the words of the scenes. */
+  const CALLS: Readonly<Record<string, readonly [tool: string, given: object]>> = {
+    swap: ['swap_create', { amountSol: 0.5 }],
+    'swap-as-text': ['swap_create', { amount_sol: '0.50' }],
+    'swap-own-key': ['swap_create', { amountSol: 0.5, idempotencyKey: OWN }],
+    'swap-own_key': ['swap_create', { amountSol: 0.5, idempotency_key: OWN }],
+    claim: ['asry_claim', { asset: 'USDC', depositTxSignature: SIGNATURE }],
+    exchange: ['exchange_create', { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' }],
+    order: ['token_invoice_create', { ...order, decimals: 6 }],
+    'order-reversed': ['token_invoice_create', { decimals: 6, ...order }],
+    'order-other': ['token_invoice_create', { ...order, symbol: 'N', decimals: 6 }],
+    'order-own-key': ['token_invoice_create', { ...order, decimals: 6, idempotencyKey: OWN }],
+  };
+  const ANSWERS: Readonly<Record<string, Answer | Error>> = {
+    created: { body: CREATED },
+    replayed: { body: CREATED, replayed: true },
+    claimed: { body: exampleOf('claimFromDeposit') },
+    exchanged: { body: exampleOf('createExchange') },
+    ordered: { body: exampleOf('createInvoice') },
+    page: { status: 503, body: '<h1>' },
+    lost: new TypeError('fetch failed'),
+  };
 
-  /** Calls tools of one client; each call takes a second. */
-  function caller(recent: RecentResults, ...answers: (Answer | Error)[]) {
-    const { api, sent } = service(...answers);
-    const ask = async (name: string, given: object) => {
-      const { structuredContent, isError } = await callTool(toolNamed(name), given, contextOf(api, recent));
+  eachScene(`
+    sends a key that the API accepts, and returns it                   | created             | swap = key a
+    sends the given key                                                | created             | swap-own-key = key own
+    sends the given key under its other name                           | created             | swap-own_key = key own
+    returns that the API replayed its key                              | replayed            | swap = key a, replayed
+    repeats its key after a broken connection, until an outcome is known
+      | lost, lost, replayed, created | swap = failed, key a; swap = failed, key a; swap = key a, replayed; wait 10m; swap = key b
+    never uses the key of another client's call with unknown outcome   | lost, created       | swap = failed, key a; swap other = key b
+    sends no key for an exchange, because each call opens another one  | exchanged           | exchange = created, no key
+    returns the first result for an equal call a second later          | ordered             | order = no key; order-reversed = the result of 1 s ago; sent = 1
+    recognizes an equal call in a different notation                   | created             | swap = key a; swap-as-text = the result of 1 s ago; sent = 1
+    advises no key for a repeated claim, because a claim has none      | claimed             | claim = claimed, unshown key a; claim = the result of 1 s ago without a key; sent = 1
+    is no repeat with other arguments                                  | ordered, ordered    | order = no key; order-other = no key; sent = 2
+    is no repeat with a new key                                        | ordered, ordered    | order = no key; order-own-key = no key; sent = 2
+    is no repeat of a call that failed                                 | page, ordered       | order = failed, no key; order = no key; sent = 2
+    is no repeat of another client's call                              | created, created    | swap = key a; swap other = key b; sent = 2
+    is a repeat for less than ten minutes                              | created, created
+      | swap = key a; wait 9m58s; swap = the result of 599 s ago; swap = key b; sent = 2
+  `)('a call that creates something %s', async (_title, answers = '', steps = '') => {
+    const shared = answers.split(', ').map((name) => ANSWERS[name] ?? {});
+    const keys = memoryKeys();
+    const names = new Map([[OWN, 'own']]);
+    const first = new Map<string, object>();
+    const sent: Sent[] = [];
+    let time = 0;
+    const recent = createRecentResults(() => time);
+    /** Each call takes a second. */
+    async function ask(word: string, client = 'one') {
+      const [tool, given] = CALLS[word] ?? ['', {}];
+      const own = serviceFor({ client, keys }, ...shared);
+      const context = contextOf(own.api, resultsOf(client, recent));
+      const { content, isError } = await callTool(toolNamed(tool), given, context);
+      shared.splice(0, own.sent.length);
+      sent.push(...own.sent);
       time += 1_000;
-      return { isError, ...Object(structuredContent) };
+      const [part] = content;
+      const { message, replayed, ...result } = JSON.parse(part?.type === 'text' ? part.text : '{}');
+      const age = /^The same call (.*?) ago returned this result\. This call created nothing\./.exec(message);
+      if (own.sent.length === 0) {
+        expect([replayed, result]).toEqual([true, first.get(tool)]);
+        const advice = message.includes('For another one, pass a new idempotencyKey.');
+        return `the result of ${age?.[1]} ago${advice ? '' : ' without a key'}`;
+      }
+      first.set(tool, result);
+      const key = own.sent[0]?.headers.get('idempotency-key') ?? '';
+      if (key) names.set(key, names.get(key) ?? (names.size === 1 ? 'a' : 'b'));
+      if (key) expect(key).toMatch(/^[\x21-\x7e]{16,128}$/);
+      if (isError && key) expect(result.next_step).toContain(key);
+      expect(JSON.stringify(own.sent)).not.toContain('idempotencyKey');
+      const shown = [
+        ...[isError && 'failed', result.created && 'created', result.claimed && 'claimed'],
+        key ? `${result.idempotencyKey === key ? '' : 'unshown '}key ${names.get(key)}` : 'no key',
+        replayed && 'replayed',
+      ];
+      return shown.filter(Boolean).join(', ');
+    }
+    const calls = Object.keys(CALLS).map((word) => [word, (client?: string) => ask(word, client)]);
+    const verbs = {
+      ...Object.fromEntries(calls),
+      wait: (length: string) => {
+        time += msOf(length);
+      },
+      sent: () => sent.length,
     };
-    return { ask, sent };
-  }
-  const recentResults = () => createRecentResults(() => time);
-
-  it('an equal call within minutes returns the first result without another request, and states this', async () => {
-    const { ask, sent } = caller(recentResults(), INVOICE);
-    const first = await ask('token_invoice_create', { ...order, decimals: 6 });
-    const again = await ask('token_invoice_create', { decimals: 6, ...order });
-    expect(again).toMatchObject({ ...first, replayed: true, message: expect.any(String) });
-    expect(String(Reflect.get(again, 'message'))).toMatch(
-      /^The same call 1 s ago returned this result\. This call created nothing\. For another one, pass a new idempotencyKey\./,
-    );
-    expect(sent).toHaveLength(1);
-  });
-
-  it('recognizes an equal call in a different notation', async () => {
-    const { ask, sent } = caller(recentResults(), { body: CREATED });
-    await ask('swap_create', { amountSol: 0.5 });
-    expect(await ask('swap_create', { amount_sol: '0.50' })).toMatchObject({ replayed: true });
-    expect(sent).toHaveLength(1);
-  });
-
-  it('the result of a repeated claim mentions no key, because a claim has none', async () => {
-    const { ask } = caller(recentResults(), { body: exampleOf('claimFromDeposit') });
-    const claim = { asset: 'USDC', depositTxSignature: SIGNATURE };
-    await ask('asry_claim', claim);
-    const again = await ask('asry_claim', claim);
-    expect(again).toMatchObject({ claimed: true, replayed: true });
-    expect(String(Reflect.get(again, 'message'))).not.toContain('idempotencyKey');
-  });
-
-  it.each<[name: string, first: object, second: object, answers: (Answer | Error)[]]>([
-    ['other arguments', order, { ...order, symbol: 'N' }, [INVOICE, INVOICE]],
-    ['a new key', order, { ...order, idempotencyKey: 'another-0123456789' }, [INVOICE, INVOICE]],
-    ['an order that failed', order, order, [{ status: 503, body: '<h1>' }, INVOICE]],
-  ])('does not replay the earlier result for %s', async (_name, first, second, answers) => {
-    const { ask, sent } = caller(recentResults(), ...answers);
-    await ask('token_invoice_create', first);
-    expect(await ask('token_invoice_create', second)).not.toHaveProperty('replayed');
-    expect(sent).toHaveLength(2);
-    expect(JSON.stringify(sent)).not.toContain('idempotencyKey');
-  });
-
-  it('a call is not a repeat from another client, or after ten minutes', async () => {
-    const all = recentResults();
-    const one = caller(resultsOf('198.51.100.1', all), { body: CREATED }, { body: CREATED });
-    const other = caller(resultsOf('198.51.100.2', all), { body: CREATED });
-    expect(await one.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
-    expect(await other.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
-    time += 600_000;
-    expect(await one.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
-    expect([one.sent.length, other.sent.length]).toEqual([2, 1]);
+    await playSteps(steps, verbs, (actual, expected, step) => expect(actual, step).toBe(expected));
   });
 
   it('forgets the oldest calls when more than 500 are remembered', () => {
-    const recent = recentResults();
+    const recent = createRecentResults(() => 0);
     for (let call = 0; call <= 500; call++) recent.keep(String(call), {});
     expect([recent.find('0'), recent.find('1')]).toEqual([undefined, { result: {}, ageSeconds: 0 }]);
   });
@@ -457,13 +437,6 @@ it('asry_claim with skipReward requests only a validation and returns no payout'
   expect(sent[0]?.body).toEqual(given);
   expect(body).toMatchObject({ claimed: false, would_pay: { recipient: expect.any(String) } });
   expect(body).not.toHaveProperty('reward');
-});
-
-it('exchange_create sends no key, because each call opens another exchange', async () => {
-  const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' };
-  const { sent, body } = await call('exchange_create', order, { body: exampleOf('createExchange') });
-  expect(sent[0]?.headers.get('idempotency-key')).toBeNull();
-  expect(body).toMatchObject({ created: true });
 });
 
 it("pool_get passes on the pool API's error with its reason", async () => {
