@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS } from '../../src/core/durations.ts';
 import { WAIT_MS } from '../patience.ts';
 import { mintOfTheDay } from './mint-of-the-day.ts';
-import { createPastToken, PAST_TOKENS } from './past-tokens.ts';
+import { createPastToken, PAST_TOKENS, post } from './past-tokens.ts';
 import type { World } from './world.ts';
 
 const PAUSE_MS = 250;
@@ -15,13 +15,7 @@ const DEPTH = 6;
 
 /** @returns the path of the swap's status */
 async function createSwap(world: World, amountSol: number): Promise<string> {
-  const response = await world.fetch('/api/swap/create', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ amountSol }),
-  });
-  if (!response.ok) throw new Error(`no swap: ${await response.text()}`);
-  const { id } = (await response.json()) as { readonly id: string };
+  const { id } = await post<{ readonly id: string }>(world, '/api/swap/create', { amountSol });
   return `/api/swap/status/${id}`;
 }
 

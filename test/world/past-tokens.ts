@@ -65,6 +65,20 @@ type Order = {
   readonly fee_lamports: number;
 };
 
+/** Sends a body, again after a refusal that may be repeated: a node of a busy machine can lag for a moment. */
+export async function post<T>(world: World, path: string, body: object): Promise<T> {
+  for (const end = Date.now() + WAIT_MS; ; await sleep(PAUSE_MS)) {
+    const response = await world.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.ok) return (await response.json()) as T;
+    const refusal = (await response.json()) as { readonly retryable: boolean };
+    if (!refusal.retryable || Date.now() > end) throw new Error(`${path}: ${JSON.stringify(refusal)}`);
+  }
+}
+
 /** Orders a token as a user of the world, pays for it and waits until it exists. */
 export async function createPastToken(
   world: World,
@@ -72,21 +86,15 @@ export async function createPastToken(
 ): Promise<void> {
   const [creator] = world.users;
   if (creator === undefined) throw new Error('no user');
-  const response = await world.fetch('/api/invoices', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      ...token,
-      ...(picture === undefined ? {} : { image: `https://${new URL(world.url).host}${picture}` }),
-      decimals: 0,
-      creator_address: creator.address,
-      revoke_mint_authority: !grows,
-      revoke_freeze_authority: true,
-      revoke_update_authority: !grows,
-    }),
+  const order = await post<Order>(world, '/api/invoices', {
+    ...token,
+    ...(picture === undefined ? {} : { image: `https://${new URL(world.url).host}${picture}` }),
+    decimals: 0,
+    creator_address: creator.address,
+    revoke_mint_authority: !grows,
+    revoke_freeze_authority: true,
+    revoke_update_authority: !grows,
   });
-  if (!response.ok) throw new Error(`no invoice: ${await response.text()}`);
-  const order = (await response.json()) as Order;
   await world.control.transfer({
     from: creator,
     to: order.treasury_address,
