@@ -10,12 +10,15 @@ import { isSignature } from '../chain/solana/address.ts';
 import type { ChainTransaction, TokenRow } from '../chain/solana/transaction.ts';
 import { integerOf } from '../core/json.ts';
 
+const MAX_U64 = 2n ** 64n - 1n;
 export const uint = z.unknown().transform((value, context) => {
   const integer = integerOf(value);
-  if (integer !== undefined && integer >= 0n) return integer;
-  context.addIssue('not an unsigned integer');
+  if (integer !== undefined && integer >= 0n && integer <= MAX_U64) return integer;
+  context.addIssue('not an unsigned integer of 64 bits');
   return z.NEVER;
 });
+/** `decimals` is one byte of the mint: a larger one of a lying node would make powers of ten that take seconds. */
+const tokenAmount = z.object({ amount: uint, decimals: z.int().min(0).max(255) });
 /** The error of a transaction; null on success. */
 const failure = z.unknown().transform((err): unknown => err ?? null);
 const slotContext = z.object({ slot: uint });
@@ -64,9 +67,7 @@ export const Signatures = z.array(
     memo: z.string().nullish(),
   }),
 );
-export const TokenAmount = withContext(
-  z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }),
-);
+export const TokenAmount = withContext(tokenAmount);
 
 export const Account = z.object({
   /** Address of the program that owns it. */
@@ -82,7 +83,7 @@ const TokenBalance = z.object({
   mint: z.string(),
   owner: z.string().nullish(),
   programId: z.string().nullish(),
-  uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
+  uiTokenAmount: tokenAmount,
 });
 /** The version is parsed before the rest, because a future version may have a different shape. */
 export const Version = z.object({ version: z.unknown() });
@@ -118,7 +119,7 @@ export const Transaction = z
         mint: row.mint,
         owner: row.owner ?? null,
         program: row.programId ?? null,
-        atoms: BigInt(row.uiTokenAmount.amount),
+        atoms: row.uiTokenAmount.amount,
         decimals: row.uiTokenAmount.decimals,
       })) ?? null;
     return {

@@ -209,7 +209,7 @@ const stateReads = (name: string, call: Call) => ({
   async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {
     const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
     const { context, value } = await call('getTokenSupply', [mint, options], TokenAmount);
-    return { atoms: BigInt(value.amount), decimals: value.decimals, slot: context.slot };
+    return { atoms: value.amount, decimals: value.decimals, slot: context.slot };
   },
 });
 

@@ -245,7 +245,19 @@ describe('accounts and supplies', () => {
     await expect(node.accounts(['a', 'b'], 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('a supply is read from a string of any length, together with its decimals', async () => {
+  it.each([
+    ['2^64', 2n ** 64n, 8],
+    ['a negative supply', -1n, 8],
+    ['256 decimals', 5n, 256],
+    ['-1 decimals', 5n, -1],
+  ])('a supply with %s, which no mint can have, is an error', async (_name, atoms, decimals) => {
+    const { node } = nodeWith({ getTokenSupply: resultAt(tokenAmountBody(atoms, decimals)) });
+    await expect(node.tokenSupply('mint', 'finalized', 5n)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
+  });
+
+  it('a supply of 64 bits is read from a string, together with its decimals', async () => {
     const { node, requests } = nodeWith({ getTokenSupply: resultAt(tokenAmountBody(2n ** 64n - 1n, 8)) });
     expect(await node.tokenSupply('mint', 'finalized', 5n)).toEqual({
       atoms: 18_446_744_073_709_551_615n,
