@@ -84,12 +84,21 @@ export type SummaryDeps = ReadPriceDeps & {
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
-/** The highest finalized supply of all nodes, so that one node cannot make the reserve look covered. */
+/**
+ * The highest finalized supply of the nodes that respond in time, so that one of them cannot make the reserve look
+ * covered. Decimals never change, so a node that differs from most of them lies.
+ * @throws AppError UPSTREAM_FAILED `nodes_disagree` if no decimals are those of most nodes
+ */
 function readSupply(deps: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
   return deps.cache.read('absr:supply', refreshing(CHAIN_POLICY, refresh), async () => {
     const ask = (node: (typeof deps.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
     const results = await querySources(deps.supplySources, deps.sleep, ask);
-    const { value } = bestOf(results, (a, b) => a.atoms > b.atoms);
+    const shown = results.flatMap((result) => (result.ok ? [result.value.decimals] : []));
+    const isOfMost = (decimals: number) =>
+      shown.filter((other) => other === decimals).length * 2 > shown.length;
+    if (shown.length > 0 && !shown.some(isOfMost)) throw upstreamFailed('solana-read', 'nodes_disagree');
+    const honest = results.filter((result) => !result.ok || isOfMost(result.value.decimals));
+    const { value } = bestOf(honest, (a, b) => a.atoms > b.atoms);
     return { atoms: value.atoms.toString(), decimals: value.decimals };
   });
 }
