@@ -153,7 +153,7 @@ export const VARIABLES = {
     areas: ['service'],
     secret: true,
     about:
-      'URL that each cron run calls by GET after it has woken the custodian, for a [monitor elsewhere](deploy.md#5-watch).',
+      'URL that each cron run calls by GET after it has woken the custodian and sent new alarms, for a [monitor elsewhere](deploy.md#5-watch).',
   },
   CUSTODIAN_LOCATION: {
     schema: z.enum(['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me']),

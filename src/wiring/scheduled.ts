@@ -27,6 +27,8 @@ const WAKE_MS = 20_000;
 /** A task that takes longer is treated as failed, because the next run starts after a minute. */
 const LONGEST_MS = 55_000;
 const MONITOR_MS = 5_000;
+/** The tasks without which the outside monitor is not called. */
+const MONITORED = ['wake', 'alarms'];
 const EVERY_MINUTE = '* * * * *';
 
 /** Runs the tasks of a trigger separately: a failing task is logged and does not stop the others. */
@@ -48,9 +50,9 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     }
   }
   const succeeded = await Promise.all(tasks.map(attempt));
-  const isAwake = tasks.every(({ name }, index) => name !== 'wake' || succeeded[index]);
+  const isDone = tasks.every(({ name }, index) => !MONITORED.includes(name) || succeeded[index]);
   const url = config.HEARTBEAT_URL;
-  if (cron === EVERY_MINUTE && isAwake && url !== undefined)
+  if (cron === EVERY_MINUTE && isDone && url !== undefined)
     await attempt({
       name: 'heartbeat_url',
       run: async () => {
@@ -61,7 +63,7 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     });
 }
 
-/** Tells an outside monitor that this run has woken the custodian. @throws AppError UPSTREAM_FAILED, without the URL */
+/** Tells an outside monitor that this run has woken the custodian and checked the alarms. @throws AppError UPSTREAM_FAILED, without the URL */
 async function callMonitor(url: string, fetch: Fetch): Promise<void> {
   const { status } = await ask({ fetch, upstream: 'heartbeat', url, timeoutMs: MONITOR_MS });
   if (status < 200 || status > 299) throw upstreamFailed('heartbeat', `status_${status}`);

@@ -40,6 +40,12 @@ it('a run of the minute cron that woke the custodian calls the monitor once, a d
   expect(calls).toBe(1);
 });
 
+it('a run whose alarms could not be sent does not call the monitor', async () => {
+  await run('* * * * *', { ALARM_WEBHOOK_URL: 'https://refuses.test/' });
+  expect(lines.filter((line) => line.includes('"task":"alarms"'))).toHaveLength(1);
+  expect(calls).toBe(0);
+});
+
 it('a run whose wake failed does not call the monitor', async () => {
   const CUSTODIAN = {
     getByName: () => ({

@@ -3,6 +3,8 @@
  * each run sends its alarms again.
  * @module
  */
+import { timely } from './database-store.ts';
+
 type Counted = {
   readonly name: string;
   readonly count: number;
@@ -52,12 +54,13 @@ export function createAlarmStore(db: D1Database) {
          WHERE excluded.things < things`,
       );
       try {
-        const results = await db.batch<StoredRow>([
+        const batch = db.batch<StoredRow>([
           ...active.map(({ name, since, count, ids }) =>
             insert.bind(name, since, count, JSON.stringify(ids)),
           ),
           select(),
         ]);
+        const results = await timely(batch);
         return results.at(-1)?.results.map(rowOf) ?? [];
       } catch {
         return active.map((alarm) => ({ ...alarm, sentAt: null }));
@@ -70,7 +73,7 @@ export function createAlarmStore(db: D1Database) {
         ...sent.map(({ name, count, ids }) => update.bind(at, count, JSON.stringify(ids), name)),
         ...ended.map((name) => db.prepare('DELETE FROM alarms WHERE name = ?').bind(name)),
       ];
-      await db.batch(changes).catch(() => undefined);
+      await timely(db.batch(changes)).catch(() => undefined);
     },
     async rows(): Promise<AlarmRow[]> {
       return (await select().all<StoredRow>()).results.map(rowOf);

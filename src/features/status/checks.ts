@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../core/errors.ts';
 import type { SigningState } from '../../custody/operator-api.ts';
+import { timely } from './database-store.ts';
 
 export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
 
@@ -23,7 +24,7 @@ export async function checkReady(deps: ReadyDeps): Promise<Check[]> {
   const signing = deps.signingState();
   const [database, custody, keys] = await Promise.all([
     outcome('database', async () => {
-      await deps.pingDatabase();
+      await timely(deps.pingDatabase());
       return null;
     }),
     outcome('custody', async () => {

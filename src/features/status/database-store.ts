@@ -9,6 +9,13 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { RECORD_TABLES } from '../../core/record-tables.ts';
 import { DETAIL } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
+import { within } from '../../http/within.ts';
+import { inTime } from '../../providers/http.ts';
+
+const TIMELY_MS = 10_000;
+
+/** A call to D1 or KV that must not keep alarms from being sent. @throws AppError UPSTREAM_FAILED `timeout` */
+export const timely = <T>(call: Promise<T>): Promise<T> => inTime(call, TIMELY_MS, 'storage', within);
 
 const asOf = z.iso.datetime();
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Coverage } from '../../core/coverage.ts';
+import { type Coverage, UNKNOWN_COVERAGE } from '../../core/coverage.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
@@ -9,7 +9,7 @@ import type { Cache } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
 import { type AlarmRow, isTooNew } from './alarm-store.ts';
 import { type Check, check } from './checks.ts';
-import { type DatabaseStore, type OperationLine, schemaFingerprint } from './database-store.ts';
+import { type DatabaseStore, type OperationLine, schemaFingerprint, timely } from './database-store.ts';
 
 /** One upstream's state from a probe. */
 export const UpstreamState = z.object({
@@ -134,10 +134,10 @@ export async function readState(deps: StatusReportDeps, refresh = false): Promis
     deps.readRelease(),
     deps.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => deps.probeUpstreams()),
     deps.cache.read('status:custody', own, () => custodyPart(deps.custody)).catch(() => null),
-    deps.cache.read('status:database', own, () => databaseStatus(deps)).catch(() => null),
-    deps.readBeats(deps.now()).catch(() => null),
-    deps.readCoverage(),
-    deps.readAlarms().then(
+    timely(deps.cache.read('status:database', own, () => databaseStatus(deps))).catch(() => null),
+    timely(deps.readBeats(deps.now())).catch(() => null),
+    deps.readCoverage().catch(() => UNKNOWN_COVERAGE),
+    timely(deps.readAlarms()).then(
       (rows) => rows.filter(({ name, since }) => !isTooNew(name, since, deps.now())).map(({ name }) => name),
       () => null,
     ),
