@@ -297,6 +297,8 @@ type Options = {
   /** Overrides the table's status if the API contract requires it. */
   readonly status?: number | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  /** The caller's next step, if it differs from that of the code. */
+  readonly action?: ErrorAction | undefined;
   /** Sent to the caller: no secret, no upstream URL. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
@@ -308,6 +310,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly action: ErrorAction | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, message: string, options: Options = {}) {
@@ -315,6 +318,7 @@ export class AppError extends Error {
     this.code = code;
     this.status = options.status;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.action = options.action;
     this.details = options.details;
   }
 }
@@ -356,11 +360,11 @@ export const refusalError = ({
   retryAfterSeconds,
   details,
   status,
-}: Pick<AppError, 'code' | 'message'> &
-  Pick<Options, 'retryAfterSeconds' | 'details' | 'status'>): AppError =>
+  action,
+}: Pick<AppError, 'code' | 'message'> & Omit<Options, 'cause'>): AppError =>
   // During a deployment the custodian may run a newer release, whose codes this one does not know.
   code in ERRORS
-    ? new AppError(code, message, { retryAfterSeconds, details, status })
+    ? new AppError(code, message, { retryAfterSeconds, details, status, action })
     : new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: retryAfterSeconds ?? 30 });
 
 /** An error response that the upstream's protocol defines. The upstream itself works. */

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { Lamports } from '../core/amount.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import type { ErrorAction, ErrorCode } from '../core/errors.ts';
 import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
 import {
   type CustodyReport,
@@ -26,6 +26,8 @@ export type Refusal = {
   /** HTTP status, if it differs from the code's usual status. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
+  /** The caller's next step, if it differs from that of the code. */
+  readonly action?: ErrorAction;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 

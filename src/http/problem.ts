@@ -48,7 +48,7 @@ export function problemOf(error: AppError) {
   return {
     error_code: error.code,
     error: String(withoutControls(error.message)),
-    action,
+    action: error.action ?? action,
     retryable,
     ...(error.retryAfterSeconds === undefined ? {} : { retry_after_s: error.retryAfterSeconds }),
     ...(error.details ? { details: withoutControls(error.details) as typeof error.details } : {}),

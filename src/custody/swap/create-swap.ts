@@ -30,6 +30,7 @@ import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
 import {
   createAnswer,
   KEY_FAILING,
+  keptRefusal,
   notBegunRefusal,
   reachedRefusal,
   recordsLost,
@@ -173,13 +174,19 @@ export class Swaps {
     if (read.type !== 'quoted') {
       // Create calls have their own quotes, so a used-up quota of estimates does not affect them.
       const isOfCreate = beforeQuote !== undefined || read.type === 'failed';
-      return { type: 'unquoted', refusal: beforeQuote ?? read.refusal, isOfCreate };
+      const ofQuote = read.type === 'failed' ? keptRefusal(read.refusal) : read.refusal;
+      return { type: 'unquoted', refusal: beforeQuote ?? ofQuote, isOfCreate };
     }
     const { quoted, at: asOfMs, isOld: stale } = read;
     if (quoted.quote === undefined)
-      return { type: 'unquoted', refusal: beforeQuote ?? refusalOfQuote(quoted), isOfCreate: true };
+      return {
+        type: 'unquoted',
+        refusal: beforeQuote ?? keptRefusal(refusalOfQuote(quoted)),
+        isOfCreate: true,
+      };
     const { expectedSats, minimumSats, etaSeconds, route } = quoted.quote;
-    const refusal = beforeQuote ?? (await this.#quotedRefusal(amount, quoted)) ?? null;
+    const afterQuote = beforeQuote ? undefined : await this.#quotedRefusal(amount, quoted);
+    const refusal = beforeQuote ?? (afterQuote ? keptRefusal(afterQuote) : null);
     const minimum = this.#ports.quotes.minimum.known() ?? null;
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }

@@ -4,6 +4,7 @@
  * @module
  */
 import { lamports } from '../../core/amount.ts';
+import { ERRORS } from '../../core/errors.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../core/operation-limits.ts';
 import type { Refusal, SwapAnswer, SwapMinimum, SwapView } from '../api.ts';
 import { availableIn, type NotBegun, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
@@ -38,8 +39,14 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
   // Shows the swap as it was at creation, regardless of later changes.
   if (swap)
     return { type: 'created', replayed, swap: { ...swap, status: 'waiting', detail: 'sent', reason: null } };
-  return op.state === 'failed' ? { type: 'refused', replayed, refusal: refusalOfRow(op) } : undefined;
+  return op.state === 'failed'
+    ? { type: 'refused', replayed, refusal: keptRefusal(refusalOfRow(op)) }
+    : undefined;
 }
+
+/** A refusal that the swap's row keeps. Its key returns it for good, so the same request needs a new key. */
+export const keptRefusal = (refusal: Refusal): Refusal =>
+  ERRORS[refusal.code].action === 'retry_later' ? { ...refusal, action: 'retry_with_new_key' } : refusal;
 
 function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
   switch (reason?.type) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { quoteBudgets } from '../../../src/core/call-limits.ts';
 import { MAX_WAIT_MS } from '../../../src/core/durations.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { SwapAnswer } from '../../../src/custody/api.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
@@ -80,6 +81,22 @@ describe('one key', () => {
     const loser = answers[0]?.type === 'created' ? other : keyed('a');
     expect(refusalOf(await w.custody.createSwap(loser))?.code).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(w.signatures()).toBe(1);
+  });
+
+  it('a swap that the bridge failed asks for a new key, because its own key returns the failure for good', async () => {
+    const w = createCustodianWorld();
+    const { nextQuote } = w.bridge;
+    w.bridge.nextQuote = () => {
+      throw upstreamFailed('near-intents', 'timeout');
+    };
+    const estimated = await w.custody.estimateSwap({ amountLamports: SOL, client: 'c' });
+    const failed = { code: 'UPSTREAM_FAILED', action: 'retry_with_new_key' };
+    expect(estimated).toMatchObject({ type: 'unquoted', refusal: failed });
+    expect(refusalOf(await w.custody.createSwap(keyed('a')))).toMatchObject(failed);
+    w.bridge.nextQuote = nextQuote;
+    w.clock.now += 3_600_000;
+    expect(refusalOf(await w.custody.createSwap(keyed('a')))).toMatchObject(failed);
+    expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
   });
 
   it('the caller of a slow swap gets a time to retry, and the swap is not started twice', async () => {

@@ -55,6 +55,7 @@ describe('a swap that ended unsigned', () => {
     expect(refusalFor(`limit_${limit}`, { availableAt: String(NOW + 60_000) })).toEqual({
       code: 'SWAP_LIMIT_REACHED',
       message,
+      action: 'retry_with_new_key',
       retryAfterSeconds: 60,
       details: { limit, nextAvailableAt: new Date(NOW + 60_000).toISOString() },
     });
