@@ -11,7 +11,7 @@ const Redemption = () => (
     <h2>Why there is no redemption</h2>
     <p>
       <strong>ABSR cannot be exchanged for BTC here.</strong> The service has no code that sends BTC, so
-      neither a fault nor a thief of its Solana key can move the sats. A thief of the Bitcoin key can, and so
+      neither a fault nor a stolen Solana key can move the sats. Whoever steals the Bitcoin key can, and so
       can whoever deploys other code. Redemption would need a Bitcoin key that pays whoever asks.
     </p>
     <p>

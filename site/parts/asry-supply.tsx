@@ -30,14 +30,14 @@ function payoutText({ current, allowanceAtomic: allowed }: AsryEpochs): string {
   const show = (atoms: string): string => `${units(atoms, current.asryDecimals)} ASRY`;
   const key =
     allowed === null
-      ? 'A thief of its Solana key could pay out all ASRY that this key can move.'
-      : `A cold account lets its Solana key move ${show(allowed)} and no more.`;
+      ? "Whoever steals the service's Solana key could pay out all ASRY that this key can move."
+      : `A cold account lets the service's Solana key move at most ${show(allowed)}.`;
   return `At most ${show(current.capAtomic)} in this epoch, from a stock: it never mints. ${key}`;
 }
 
 /** What stops a larger supply. @param minter null while it is not known */
 const boundText = (minter: string | null): string => {
-  if (minter === null) return 'Not known right now.';
+  if (minter === null) return 'Not known at the moment.';
   return minter === 'nobody'
     ? 'The chain: the mint no longer has an authority.'
     : 'No limit does. The cap bounds the payouts of this service, not the mint. The chain shows each new token.';
@@ -53,13 +53,13 @@ const Minter = ({ token }: { token: TokenRecord }) => (
         :{' '}
       </>
     )}
-    {MINTING[token.official?.minter ?? ''] ?? 'Not known right now.'}
+    {MINTING[token.official?.minter ?? ''] ?? 'Not known at the moment.'}
   </>
 );
 
 const Supply = ({ token }: { token: TokenRecord }) =>
   token.as_of === null ? (
-    <>Not known right now.</>
+    <>Not known at the moment.</>
   ) : (
     <>
       {grouped(token.supply_ui)} ASRY, read <Age iso={token.as_of} />
@@ -71,10 +71,10 @@ export function AsrySupply() {
   const token = useAsryToken();
   const minter = token?.official?.minter ?? null;
   const rows: readonly (readonly [string, Child])[] = [
-    ['This service can pay out', epochs === null ? 'Not known right now.' : payoutText(epochs)],
-    ['Who can mint', token === null ? 'Not known right now.' : <Minter token={token} />],
+    ['This service can pay out', epochs === null ? 'Not known at the moment.' : payoutText(epochs)],
+    ['Who can mint', token === null ? 'Not known at the moment.' : <Minter token={token} />],
     ['What prevents more', boundText(minter)],
-    ['Supply', token === null ? 'Not known right now.' : <Supply token={token} />],
+    ['Supply', token === null ? 'Not known at the moment.' : <Supply token={token} />],
   ];
   return (
     <dl class="facts">

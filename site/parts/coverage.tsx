@@ -28,7 +28,7 @@ export const coverageKind = (covered: Covered | null): 'good' | 'warn' | 'bad' =
 
 /** The sentence of every place that says whether the reserve covers the supply. */
 export function coverageText(covered: Covered | null): string {
-  if (covered === null) return 'Whether every ABSR is covered is not known right now.';
+  if (covered === null) return 'Whether every ABSR is covered is not known at the moment.';
   const { reserve, supply } = covered;
   if (supply === 0n) return 'No ABSR exists yet, so there is nothing to cover.';
   return `${isShort(covered) ? 'Not covered' : 'Covered'}: ${amountOf(reserve, 'sat')} for ${sats(supply.toString())} ABSR.`;

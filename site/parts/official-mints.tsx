@@ -22,7 +22,7 @@ export function MintLine({
 }) {
   if (mint === null) return <span class="soft">not configured</span>;
   if (mint === undefined)
-    return <span class="soft">{failure === null ? 'reading' : 'not known right now'}</span>;
+    return <span class="soft">{failure === null ? 'reading' : 'not known at the moment'}</span>;
   return (
     <span class="row">
       <Identifier text={mint} label={`${asset} mint`} ends={8} />

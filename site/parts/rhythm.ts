@@ -9,7 +9,7 @@ import { amountOf } from './format.ts';
 
 /** @param isOffline whether the operator signs outside the service; null while it is not known */
 export function proofRhythm(isOffline: boolean | null): string {
-  if (isOffline === null) return 'at times that are not known right now';
+  if (isOffline === null) return 'at times that are not known at the moment';
   return isOffline
     ? 'when the operator signs offline'
     : `every ${PROOF_EVERY_MS / 60_000} minutes and after each mint`;

@@ -14,7 +14,7 @@ import { Moment } from './freshness.tsx';
 
 /** What the mint account of ABSR shows. */
 const MINTERS_SHOWN: Readonly<Record<Minter | 'unknown', string>> = {
-  unknown: 'Which keys sign a mint of ABSR: not known right now.',
+  unknown: 'Which keys sign a mint of ABSR: not known at the moment.',
   two_keys: "A mint of ABSR needs two keys: the reserve's Solana key and a witness's key.",
   reserve: 'A mint of ABSR needs one key: the Solana key of the reserve.',
   nobody: 'Nobody can mint more ABSR.',
@@ -50,7 +50,7 @@ function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (reado
     [MINTERS_SHOWN[minter ?? 'unknown'], <a href="/reserves#verify">The check “Who can mint”</a>],
     [
       proof === null
-        ? 'Which balance and supply the two keys of the reserve signed: not known right now.'
+        ? 'Which balance and supply the two keys of the reserve signed: not known at the moment.'
         : `The Bitcoin key and the Solana key of the reserve signed ${amountOf(proof.figures.reserveSatoshis, 'sat')} and the ABSR supply.`,
       <>
         <a href="/reserves#signed">The text and both signatures</a>

@@ -22,7 +22,7 @@ const RED_BAR = 'The chain shows it, and so does a red bar on this site, unless 
 
 /** The unknown case is about as long as the usual one, so that the page does not move when the chain was read. */
 const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
-  unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known right now. It may be the operator alone. ${RED_BAR}`,
+  unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known at the moment. It may be the operator alone. ${RED_BAR}`,
   two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. Who has the witness's key is not shown by the chain: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
   nobody: 'Not mint ABSR: its mint no longer has an authority.',
@@ -30,43 +30,42 @@ const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
 };
 
 const THIEF_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
-  unknown: 'Who can mint ABSR is not known right now.',
+  unknown: 'Who can mint ABSR is not known at the moment.',
   two_keys:
-    "A thief of the Solana key: the sats above the supply, as ABSR, to the treasury. A thief of that key and of the witness's: any amount, shown as a red bar.",
-  reserve: 'A thief of the Solana key mints any amount. Every page then shows a red bar.',
+    "With the Solana key: the sats above the supply, as ABSR, to the treasury. With that key and the witness's: any amount, shown as a red bar.",
+  reserve: 'With the Solana key: any amount. Every page then shows a red bar.',
   nobody: 'None: nobody can mint.',
-  other: 'A thief of the mint authority, which is not that of the service: any amount, shown as a red bar.',
+  other: 'With the mint authority, which is not a key of the service: any amount, shown as a red bar.',
 };
 
 const BITCOIN_LOSSES = {
-  true: 'A thief of the Bitcoin key: all of it. The key is offline, so a break-in at the service does not reach it.',
-  false: 'A thief of the Bitcoin key, which is in the service, or of the right to deploy code: all of it.',
-  null: 'A thief of the Bitcoin key: all of it. Whether that key is in the service is not known right now.',
+  true: 'With the Bitcoin key: all of it. The key is offline, so a break-in at the service does not reach it.',
+  false: 'With the Bitcoin key, which is in the service, or with the right to deploy code: all of it.',
+  null: 'With the Bitcoin key: all of it. Whether that key is in the service is not known at the moment.',
 } as const;
 
 function solLoss({ status }: DangerFacts): string {
   const day = status?.custody?.limits.find(({ name }) => name === 'day');
   const limit =
     day === undefined
-      ? 'the limit of a day, which is not known right now'
+      ? 'the limit of a day, which is not known at the moment'
       : `at most ${sol(day.maximum)} SOL a day`;
-  return `A thief of the Solana key, or of the right to deploy code: all of it. An attacker who passes every check without the key: ${limit}.`;
+  return `With the Solana key, or with the right to deploy code: all of it. Without a key, by swaps that pass every check: ${limit}.`;
 }
 
 function asryLoss({ epochs }: DangerFacts): string {
   const { allowanceAtomic: allowed = null, current = null } = epochs ?? {};
-  if (allowed === null || current === null)
-    return 'A thief of the Solana key: all ASRY that this key may pay out.';
+  if (allowed === null || current === null) return 'With the Solana key: all ASRY that this key may pay out.';
   const amount = units(allowed, current.asryDecimals);
-  return `A thief of the Solana key: the ${amount} ASRY that a cold account still allows it.`;
+  return `With the Solana key: the ${amount} ASRY that a cold account still allows it.`;
 }
 
 function paymentLoss({ treasury, reserves }: DangerFacts): string {
   const reserve = reserves?.solana.address ?? null;
-  if (treasury === null || reserve === null) return 'Where payments go is not known right now.';
+  if (treasury === null || reserve === null) return 'Where payments go is not known at the moment.';
   return treasury === reserve
-    ? 'A thief of the Solana key: all payments, because the treasury is the reserve itself.'
-    : 'No payment: the treasury has another key. A thief of the Solana key takes the SOL for refunds that are owed at that moment.';
+    ? 'With the Solana key: all payments, because the treasury is the reserve itself.'
+    : 'No payment: the treasury has another key. With the Solana key: the SOL for refunds that are owed at that moment.';
 }
 
 export function lossesOf(facts: DangerFacts): readonly (readonly [what: string, loss: string])[] {
@@ -77,7 +76,7 @@ export function lossesOf(facts: DangerFacts): readonly (readonly [what: string, 
     ['ABSR', THIEF_MINTS[minter ?? 'unknown']],
     ['ASRY', asryLoss(facts)],
     ['Your payment', paymentLoss(facts)],
-    ['Your privacy', 'A reader of the database: network addresses of the last 30 days.'],
+    ['Your privacy', 'With access to the database: the IP addresses of visitors in the last 30 days.'],
   ];
 }
 
@@ -108,8 +107,8 @@ export function TrustDangers() {
         <OperatorCould reserves={reserves} />
       </div>
       <div>
-        <h3>A thief could take at worst</h3>
-        <Folded summary="The worst loss for each item">
+        <h3>The most that a thief could take</h3>
+        <Folded summary="The largest loss of each item">
           <ul class="holders">
             {lossesOf({ reserves, treasury, status, epochs }).map(([what, loss]) => (
               <li>

@@ -33,7 +33,7 @@ function mintKeys(minting: Reserves['solana']['minting']): string | null {
 const KEYS_TEXTS = {
   two_keys:
     "The operator's hot key at Cloudflare, and a witness's key. The chain does not show who holds the second: it may be the operator.",
-  reserve: "The operator's hot key at Cloudflare. A thief of it mints any amount.",
+  reserve: "The operator's hot key at Cloudflare. Whoever steals it can mint any amount.",
   nobody: 'ABSR can no longer be minted.',
   other: 'Held by another authority: the chain does not show by whom.',
 } as const;

@@ -13,7 +13,7 @@ import { Moment } from './freshness.tsx';
 import { proofRhythm } from './rhythm.ts';
 import { Folded, Table } from './table.tsx';
 
-const UNKNOWN = 'Not known right now';
+const UNKNOWN = 'Not known at the moment';
 
 /** @param text undefined until it has been read; null if the service has none */
 const Key = ({ text, label }: { text: string | null | undefined; label: string }) =>
@@ -55,7 +55,7 @@ export function keyRows({ reserves, proof, treasury, asry }: KeyFacts): readonly
       <Key text={solana?.address} label="Solana address" />,
       'Hot: the service at Cloudflare can use it at any time',
       'The operator',
-      <>Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds. Signs proofs{signed}</>,
+      <>Swaps SOL for BTC, creates tokens, mints ABSR, pays ASRY and refunds. Signs proofs{signed}</>,
     ],
     [
       'Bitcoin key of the reserve',
@@ -135,7 +135,8 @@ type WitnessFacts = {
 
 export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
   const { minting = null, address = null } = solana ?? {};
-  if (minting === null) return { key: undefined, where: UNKNOWN, use: 'Who can mint is not known right now' };
+  if (minting === null)
+    return { key: undefined, where: UNKNOWN, use: 'Who can mint is not known at the moment' };
   switch (minterOf(minting, address)) {
     case 'two_keys':
       return {
@@ -147,7 +148,7 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
       return {
         key: null,
         where: 'No witness: the Solana key mints alone',
-        use: 'A thief of that key can mint any amount',
+        use: 'Whoever steals that key can mint any amount',
       };
     case 'nobody':
       return { key: null, where: 'Nobody can mint', use: 'No more ABSR can exist' };

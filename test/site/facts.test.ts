@@ -123,10 +123,10 @@ it.each(
   scenes(`
   other   | 2500000000 | no key of the service mints | Any amount. The service does not use this key
   other   | 2500000000 | the cap binds no mint       | No limit does.
-  other   | 2500000000 | a cold account pays         | A cold account lets its Solana key move 2.5 ASRY and no more
+  other   | 2500000000 | a cold account pays         | Solana key move at most 2.5 ASRY
   reserve | null       | no cold account is known    | all ASRY that this key can move
   nobody  | null       | the mint is fixed           | The chain: the mint no longer has an authority
-  unread  | null       | the mint is not read        | Not known right now`),
+  unread  | null       | the mint is not read        | Not known at the moment`),
 )(
   'with a mint of ASRY by %s and an allowance of %s, the page says that %s: %s',
   (minter, allowance, _, text) => {

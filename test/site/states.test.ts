@@ -140,7 +140,7 @@ it('distinguishes an unread mint from one that is not configured', () => {
   const shown = (mint: string | null | undefined, failure: typeof failed | null) =>
     String(MintLine({ asset: 'ABSR', mint, failure }));
   expect(shown(undefined, null)).toContain('reading');
-  expect(shown(undefined, failed)).toContain('not known right now');
+  expect(shown(undefined, failed)).toContain('not known at the moment');
   expect(shown(null, null)).toContain('not configured');
   expect(shown(MINT, failed)).toContain(`href="/token/${MINT}"`);
 });
@@ -214,16 +214,16 @@ describe('the trust page describes this instance', () => {
     two_keys   | yes     | other    | Bitcoin key of the reserve | when the operator signs offline
     two_keys   | no      | other    | Bitcoin key of the reserve | Hot: the service at Cloudflare
     two_keys   | no      | other    | Bitcoin key of the reserve | every 60 minutes and after each mint
-    two_keys   | unknown | other    | Bitcoin key of the reserve | Not known right now
+    two_keys   | unknown | other    | Bitcoin key of the reserve | Not known at the moment
     two_keys   | no      | other    | Mint authority of ABSR     | Minting needs two keys: the operator's hot key
     one_of_two | no      | other    | Mint authority of ABSR     | An address other than the reserve can mint more
     reserve    | no      | other    | Mint authority of ABSR     | Only the operator's hot key
     nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can exist
-    unread     | no      | other    | Mint authority of ABSR     | Not known right now
+    unread     | no      | other    | Mint authority of ABSR     | Not known at the moment
     two_keys   | no      | other    | Mint authority of ASRY     | An address other than the reserve can mint more
     two_keys   | no      | reserve  | Mint authority of ASRY     | Only the operator's hot key
     two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can exist
-    two_keys   | no      | unread   | Mint authority of ASRY     | Not known right now
+    two_keys   | no      | unread   | Mint authority of ASRY     | Not known at the moment
     two_keys   | no      | other    | Treasury                   | Outside the service: another key`),
   )(
     'with ABSR minted by %s, an offline Bitcoin key: %s, and ASRY minted by %s, the row "%s" says: %s',
@@ -248,17 +248,17 @@ describe('the trust page describes this instance', () => {
     scenes(`
     two_keys   | yes     | null       | BTC of the reserve | a break-in at the service does not reach it
     two_keys   | no      | null       | BTC of the reserve | which is in the service
-    two_keys   | unknown | null       | BTC of the reserve | not known right now
-    two_keys   | no      | null       | ABSR               | A thief of that key and of the witness's: any amount
-    one_of_two | no      | null       | ABSR               | A thief of the mint authority
-    reserve    | no      | null       | ABSR               | A thief of the Solana key mints any amount
+    two_keys   | unknown | null       | BTC of the reserve | not known at the moment
+    two_keys   | no      | null       | ABSR               | With that key and the witness's: any amount
+    one_of_two | no      | null       | ABSR               | With the mint authority
+    reserve    | no      | null       | ABSR               | With the Solana key: any amount
     nobody     | no      | null       | ABSR               | nobody can mint
-    unread     | no      | null       | ABSR               | not known right now
+    unread     | no      | null       | ABSR               | not known at the moment
     two_keys   | no      | null       | ASRY               | all ASRY that this key may pay out
     two_keys   | no      | 2500000000 | ASRY               | the 2.5 ASRY that a cold account still allows
     two_keys   | no      | null       | SOL of the reserve | at most 10 SOL a day`),
   )(
-    'with ABSR minted by %s, an offline Bitcoin key: %s, and an ASRY allowance of %s, a thief of "%s": %s',
+    'with ABSR minted by %s, an offline Bitcoin key: %s, and an ASRY allowance of %s, the largest loss of "%s" is: %s',
     (...scene) => {
       const [absr = '', watchOnly = '', allowed = '', name, text] = scene;
       const shown = lossesOf({
@@ -310,7 +310,7 @@ describe('the witness of mints on the trust page', () => {
 
   it('the trust page calls the witness unknown while the chain or the service does not respond', () => {
     for (const part of [null, { ...solana, minting: null }])
-      expect(witnessOf(part)).toMatchObject({ key: undefined, where: 'Not known right now' });
+      expect(witnessOf(part)).toMatchObject({ key: undefined, where: 'Not known at the moment' });
   });
 });
 
@@ -425,7 +425,7 @@ describe('the verdict of the overview', () => {
 
   it('the verdict is empty while the figures load, and unknown if the service did not respond', () => {
     const verdict = verdictOf({ value: null, failure: null }, IDLE);
-    expect(String(VerdictLine({ verdict, asked: true }))).toContain('not known right now');
+    expect(String(VerdictLine({ verdict, asked: true }))).toContain('not known at the moment');
     expect(String(VerdictLine({ verdict, asked: false }))).not.toContain('known');
   });
 });
