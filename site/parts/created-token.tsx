@@ -69,7 +69,7 @@ const NextSteps = ({ mint, token, isFixed }: NextStepsProps) => (
         {token === null ? null : (
           <>
             {' '}
-            A chat shows the link about like this:
+            In a chat, the link looks roughly like this:
             <LinkPreview token={token} />
           </>
         )}

@@ -26,7 +26,7 @@ export function Waiting({
   return (
     <p class="waiting" role="status">
       <span class="bar" aria-hidden="true" />
-      {slow ? `${what} This takes longer than usual.` : what}
+      {slow ? `${what} This is taking longer than usual.` : what}
     </p>
   );
 }

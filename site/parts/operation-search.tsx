@@ -36,7 +36,7 @@ export function OperationSearch() {
         label="Find an operation"
         value={text}
         set={find}
-        hint="Such as swap, claim or limit"
+        hint="For example swap, claim or limit"
       />
       <p class="fine" role="status">
         {shown === null

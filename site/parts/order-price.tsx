@@ -12,7 +12,7 @@ const PARTS: Readonly<Record<string, string>> = {
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
   margin: 'Sluice: creation and listing',
-  digits: 'Identifies your payment, up to',
+  digits: 'Digits that identify your payment, at most',
 };
 
 /** @param breakdown lamports by part */
@@ -37,8 +37,8 @@ export const AfterThat = () => (
     <h2 class="minor">What happens then</h2>
     <ol class="next">
       <li>
-        The service tries the creation on the chain without sending it: name, supply, rights and wallet. Then
-        you see the exact price.
+        The service simulates the creation on the chain, without sending it: name, supply, rights and wallet.
+        Then you see the exact price.
       </li>
       <li>
         You have {REQUEST_LIFE_MS / MINUTE_MS} minutes to pay it, with a wallet, a QR code or by hand. An

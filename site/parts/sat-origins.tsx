@@ -85,14 +85,14 @@ const Row = ({ name, atoms, children }: { name: string; atoms: bigint | null; ch
 const Summary = ({ sums, unlisted }: { sums: Sums; unlisted: bigint | null }) => (
   <dl class="facts">
     <Row name="From swaps" atoms={sums.explained}>
-      each in the record of a swap, with its payment in SOL
+      each belongs to a listed swap, with the SOL that was paid for it
     </Row>
     <Row name="Unexplained" atoms={sums.unexplained}>
       not from a swap: the chain shows the sending address, but not who sent them or why
     </Row>
     {sums.unknown === 0n ? null : (
       <Row name="Not known" atoms={sums.unknown}>
-        from swaps that are older than this list or cannot be read right now
+        from swaps that are older than this list, or that cannot be read at the moment
       </Row>
     )}
     {sums.sent === 0n ? null : (

@@ -97,12 +97,12 @@ type DraftProps = Pick<TokenFieldsProps, 'draft' | 'setDraft'>;
 const Parts = ({ draft, setDraft }: DraftProps) => (
   <Choice
     id="token-split"
-    label="Parts of a token"
+    label="Can the token be divided?"
     value={isSplit(draft) ? 'split' : 'whole'}
     set={(chosen) => setDraft(withSplit(draft, chosen === 'split'))}
     options={[
-      ['split', 'Can be split, like money'],
-      ['whole', 'Whole only, like tickets'],
+      ['split', 'Yes, like money'],
+      ['whole', 'No, like tickets'],
     ]}
   />
 );
@@ -144,7 +144,7 @@ const Lock = ({ draft, setDraft }: DraftProps) => (
 
 const Advanced = ({ isOpen, children }: { isOpen: boolean; children?: Child }) => (
   <details class="advanced" {...(isOpen ? { open: true } : {})}>
-    <summary>Advanced: decimals, rights, kind</summary>
+    <summary>Advanced: decimals, rights, token standard</summary>
     <div class="fields">{children}</div>
   </details>
 );
