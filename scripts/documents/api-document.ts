@@ -23,7 +23,7 @@ type Responses = Operation['responses'];
 type Schemas = NonNullable<NonNullable<ApiDocument['components']>['schemas']>;
 type ResponseEntry = Exclude<Responses[string], { $ref: string }>;
 
-const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL into it, mints ABSR against it, pays ASRY claims, sells SPL tokens
+const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL for BTC, mints ABSR for its sats, pays ASRY claims, sells SPL tokens
 and their listing, and reads pools and Nostr feeds. No request needs credentials.
 
 - **Units.** Each amount also comes as a string in its smallest unit (\`...Lamports\`, \`...Satoshis\`), which is exact. Amounts in requests are parsed from their digits. Decimal places beyond the smallest unit are dropped, never rounded up.
@@ -31,7 +31,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Bodies** are JSON, sent as \`application/json\`, \`text/plain\`, a form type or without a type, and never compressed. An optional
   member may be null, which means absent. Unknown members are ignored, except by \`POST /api/swap/create\`. A swap, a claim and an exchange
   refuse a query string and a member that asks for a dry run: \`GET /api/swap/estimate\` and \`skipReward\` only check.
-- **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
+- **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last page. Both histories are
   CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
 - **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later, after the seconds of \`retry_after_s\` and \`Retry-After\`. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
@@ -50,7 +50,7 @@ const TAGS: Readonly<Record<string, string>> = {
   status: 'What works, what is paused, which limits are used up.',
   reserves: 'Balances, transactions and the signed ownership proof of the reserve.',
   absr: 'ABSR, the token that counts the sats of the reserve: prices, supply and mints.',
-  swap: 'Swaps of reserve SOL into BTC. The service signs; the caller only names an amount.',
+  swap: 'Swaps of reserve SOL for BTC. The service signs; the caller only names an amount.',
   tokens: 'Token creations and listings, each paid in SOL, and the tokens.',
   exchange: 'Exchanges between currencies by a provider.',
   asry: 'ASRY, a reward token, for payments of USDC or USDT.',

@@ -90,7 +90,7 @@ export const overview: Page = {
         <div class="hero-text">
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
-            Sluice swaps SOL into BTC in public, and counts each sat on Solana as one ABSR. You can see what
+            Sluice swaps SOL for BTC in public, and counts each sat on Solana as one ABSR. You can see what
             the operator does with it, but not prevent it.
           </p>
         </div>

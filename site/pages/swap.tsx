@@ -5,11 +5,11 @@ import { SwapPanel } from '../parts/swap-panel.tsx';
 export const swap: Page = {
   path: '/swap',
   title: 'Reserve swap',
-  description: 'Swap SOL of the reserve into BTC: get a quote, start the swap, and follow both transactions.',
+  description: "Swap the reserve's SOL for BTC: get a quote, start the swap, and follow both transactions.",
   script: 'swap',
   Content: () => (
     <>
-      <Title name="Swap SOL of the reserve into BTC">
+      <Title name="Swap the reserve's SOL for BTC">
         You gain nothing and pay nothing: a swap turns the reserve's SOL into the reserve's BTC. Anyone may
         start one, within limits. <a href="/exchange">Exchange your own coins</a> instead.
       </Title>

@@ -16,7 +16,7 @@ export const GROUPS: readonly (readonly [id: string, name: string, places: reado
     'use',
     'Use',
     [
-      ['/swap', 'Swap', 'Turn reserve SOL into BTC'],
+      ['/swap', 'Swap', 'Swap reserve SOL for BTC'],
       ['/exchange', 'Exchange', 'Exchange your own coins'],
       ['/tokens', 'Tokens', 'Find, create or list a token'],
       ['/asry', 'ASRY', 'Fund the service, get its token'],

@@ -188,7 +188,7 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
         : 'the custodian does not respond'}
     </Tile>
     <Tile name="Swaps" value={custody && swapsText(custody)}>
-      the reserve's SOL into BTC
+      the reserve's SOL for BTC
     </Tile>
     <MintTile custody={custody} backing={backing} />
     <Tile name="Database" value={database && 'responds'}>

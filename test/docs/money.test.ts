@@ -20,7 +20,7 @@ const defaults: ReadonlyMap<string, string | undefined> = new Map(
 );
 
 it.each([
-  ['swap of SOL into BTC', [TRANSFER_FEE, 'SWAP_MAX_SOL', 'SWAP_MAX_SOL_HOUR', 'SWAP_MAX_SOL_DAY']],
+  ['swap of SOL for BTC', [TRANSFER_FEE, 'SWAP_MAX_SOL', 'SWAP_MAX_SOL_HOUR', 'SWAP_MAX_SOL_DAY']],
   ['loss of a swap', ['SWAP_MAX_COST_SOL_DAY', KEYLESS_FEE_BPS, MAX_APP_FEES_BPS]],
   ['mint of ABSR, once a day', [mintFee(1), mintFee(2)]],
   ['token creation', [standard.PRICES_SOL.creation, METAPLEX_FEE]],

@@ -51,7 +51,7 @@ const swapEstimate = tool({
 
 const swapCreate = tool({
   name: 'swap_create',
-  title: "Swap the reserve's SOL to BTC",
+  title: "Swap the reserve's SOL for BTC",
   description:
     "SPENDS MONEY: sends the reserve's SOL through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
     'Call swap_estimate first. While the outcome is unknown, repeat with the same key: it swaps at most once. Then call swap_status.',
