@@ -113,7 +113,7 @@ const CODES = {
   INSUFFICIENT_BALANCE: permanent(
     400,
     'top_up_wallet',
-    "The reserve's SOL, less floor, operating float, reservations and network fee, is below the amount.",
+    'After floor, operating float, reservations and network fee, the reserve has less SOL than the amount.',
   ),
   AMOUNT_TOO_SMALL: badRequest(
     'The amount is below minAmountSol of GET /api/swap/min; details has the bound and its source.',
@@ -175,7 +175,7 @@ const CODES = {
   ),
   DEPOSIT_FAILED: uselessDeposit('The transaction failed on the chain.'),
   DEPOSIT_NO_CREDIT: uselessDeposit(
-    "The transaction does not credit the treasury's own USDC or USDT account.",
+    "The transaction does not credit the treasury's associated USDC or USDT account.",
   ),
   DEPOSIT_WRONG_ASSET: badRequest('The payment is in the other asset; details.creditedAsset names it.'),
   DEPOSIT_AMOUNT_MISMATCH: badRequest(
@@ -252,7 +252,7 @@ const CODES = {
   PAYMENT_NOT_BOUND: permanent(
     409,
     'fix_request',
-    'This transaction does not pay this request: reference and amount both differ. If details.receivedLamports is set, the treasury received it, and the operator will return it.',
+    'This transaction does not pay this request: reference and amount both differ. If details.receivedLamports is set, the treasury received that amount, and the operator will return it.',
   ),
   PAYMENT_ALREADY_USED: permanent(
     409,

@@ -22,7 +22,7 @@ export const readSeveral =
     const { origin } = new URL(c.req.url);
     const isValid = urls.every((url) => url.origin === origin && isRead(url.pathname));
     if (urls.length === 0 || urls.length !== asked.length || urls.length > MOST_READS || !isValid)
-      throw new AppError('INVALID_INPUT', `of must have 1 to ${MOST_READS} paths of GET routes of this API.`);
+      throw new AppError('INVALID_INPUT', `of must be 1 to ${MOST_READS} paths of GET routes of this API.`);
     const read = async (url: URL): Promise<Response> =>
       service.fetch(new Request(url, { headers: c.req.raw.headers }), c.env, c.executionCtx);
     let chars = 0;

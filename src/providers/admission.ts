@@ -167,7 +167,7 @@ const inTurn = (queue: ReadonlySet<Waiting>): readonly Waiting[] => {
 };
 
 type Scope = {
-  /** Absent where the number of calls is not limited. */
+  /** If absent, the number of calls is not limited. */
   readonly slots?: CallSlots | undefined;
   readonly priority: Priority;
   /**
@@ -175,7 +175,7 @@ type Scope = {
    * client is known.
    */
   readonly clients: ReadonlySet<string>;
-  /** True if these calls now go before those of other callers. If absent, they never do. */
+  /** True if these calls now go before the calls of other callers. If absent, always false. */
   readonly isFirst?: () => boolean;
 };
 
@@ -195,7 +195,7 @@ export function atPriority<T>(priority: Priority, work: () => T): T {
 
 /**
  * Runs work that callers cause. Its calls use the budgets of callers.
- * @param isFirst called at each admission; true if these calls go before those of other callers
+ * @param isFirst called at each admission; true if these calls go before the calls of other callers
  */
 export const forCaller = <T>(callers: Callers, work: () => T, isFirst = never): T =>
   scopes.run(
@@ -322,7 +322,7 @@ const callsSpent = (upstream: string, { spentBy, retryAfterMs }: Spent): AppErro
   new AppError(
     'RATE_LIMITED',
     spentBy === 'client'
-      ? 'This network has used up its share of the calls to an upstream service. Nothing was consumed.'
+      ? 'Your IP address, or its range, has used up its share of calls to an upstream service. Nothing was consumed.'
       : 'All callers together have used up the calls to an upstream service. Nothing was consumed.',
     {
       retryAfterSeconds: Math.max(Math.ceil(retryAfterMs / 1_000), 1),

@@ -43,7 +43,7 @@ export function sourcesOf(env: Env) {
     log,
     reads: replicatedReads(env.DB),
     cache: newCache(env.KV),
-    /** Only in this isolate's memory, for keys that callers choose. */
+    /** A cache in this isolate's memory only, for keys that callers choose. */
     memory: newCache(),
     /** Token facts by mint, in a separate cache, because one page of a list adds a hundred. */
     facts: newCache(),
@@ -83,10 +83,14 @@ function exchangeBudget(): (client: string) => void {
   return (client) => {
     const verdict = budget.take(client, Date.now());
     if (verdict.ok) return;
-    throw new AppError('RATE_LIMITED', 'This network has used its share of new exchanges.', {
-      retryAfterSeconds: Math.max(Math.ceil(verdict.retryAfterMs / 1_000), 1),
-      details: { limit },
-    });
+    throw new AppError(
+      'RATE_LIMITED',
+      'Your IP address, or its range, has used up its share of new exchanges.',
+      {
+        retryAfterSeconds: Math.max(Math.ceil(verdict.retryAfterMs / 1_000), 1),
+        details: { limit },
+      },
+    );
   };
 }
 

@@ -50,7 +50,7 @@ export function verifyBip137(address: BitcoinAddress, message: string, signature
     return invalid('the header byte belongs to another type of address');
   }
   const publicKey = orUndefined(() => recoverPublicKey(bytes, header, message));
-  if (!publicKey) return invalid('no public key with a low-S signature can be recovered');
+  if (!publicKey) return invalid('the signature has a high S, or no public key can be recovered from it');
   const script = payToKey(publicKey, address.type === 'p2pkh' ? 'p2pkh' : 'p2sh-p2wpkh');
   return equalBytes(script, address.scriptPubKey)
     ? VALID

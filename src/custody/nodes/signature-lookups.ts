@@ -47,7 +47,7 @@ export type LookupPorts = {
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, regardless of the number of waiting callers. */
 const POLL_MS = 800;
-/** If fewer than two polls started within this time, the next one starts at once. */
+/** If fewer than two polls started within this time, the next poll starts at once. */
 const TWO_POLLS_MS = 2 * POLL_MS;
 /** Minimum interval between polls while a node shows one of the signatures, because it may soon be final. */
 const NEAR_POLL_MS = 100;
@@ -75,10 +75,10 @@ type Known = {
   since: number;
   nextAt: number;
   misses: number;
-  /** Number of reads in this state, and when the next one may start. */
+  /** Number of reads in this state, and when the next read may start. */
   reads: number;
   readAt: number;
-  /** The read that is running, the clients that may pay for it, and the failure of the last one. */
+  /** The running read, with the clients whose budgets it may use. `failure` is that of the last read. */
   reading?: {
     readonly payers: Set<string>;
     readonly found: Promise<ChainTransaction | null>;
@@ -100,7 +100,7 @@ export class SignatureLookups {
   readonly #ports: LookupPorts;
   readonly #waits = new Budget(BUDGETS.lookup_waits);
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
-  /** Number of callers that wait for each signature. Together they use one waiting place, that of the first caller. */
+  /** Number of callers that wait for each signature. Together they use the one waiting place of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
@@ -226,7 +226,7 @@ export class SignatureLookups {
       ? chain.transaction(signature)
       : chain.confirmedTransaction(signature)
     ).catch((error: unknown) => {
-      // Only this caller's share is used up. A caller whose share is not must be able to read at once.
+      // This caller's share is used up. A caller with an unused share must be able to read at once.
       if (isRateLimited(error)) known.readAt = 0;
       else known.failure = error;
       throw error;
@@ -322,7 +322,8 @@ const refused = (limit: keyof typeof BUDGETS, retryAfterSeconds: number): Looked
   type: 'refused',
   refusal: {
     code: 'RATE_LIMITED',
-    message: 'This network has used its share of lookups on the chain. Nothing was consumed.',
+    message:
+      'Your IP address, or its range, has used up its share of lookups on the chain. Nothing was consumed.',
     retryAfterSeconds,
     details: { limit },
   },

@@ -72,7 +72,7 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
 /** A step of the replacement. Another call may have completed it while this one waited. */
 function step({ journal, storage }: BeginAnewPorts, work: () => void): void {
   storage.transaction(() => {
-    if (!isSuspect(journal)) throw new Error('the journal has begun anew');
+    if (!isSuspect(journal)) throw new Error('another call has finished begin-anew');
     work();
   });
 }
@@ -94,7 +94,7 @@ async function adoptRows(ports: BeginAnewPorts, mark: number): Promise<boolean> 
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const place = stored();
     const source = tables.find(({ table }) => table === place?.table);
-    if (!place || !source) throw new Error('the journal has begun anew');
+    if (!place || !source) throw new Error('another call has finished begin-anew');
     const rows = await mirror.recordsAfter(place.table, place.after, PAGE);
     const next = placeAfterPage(tables, place, rows);
     step(ports, () => {

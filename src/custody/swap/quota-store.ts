@@ -29,7 +29,7 @@ export class SwapQuotas {
   }
 
   /**
-   * The refusal if the quotes of all clients together, or those of this client's networks, are used up.
+   * The refusal if all clients together have used up their quotes, or this client or its IP range has used its share.
    * @param client null for the service's own reads, or to check only the total
    */
   refusal(use: QuoteUse, client: string | null): Refusal | undefined {
@@ -39,7 +39,8 @@ export class SwapQuotas {
     const all = { retryAfterSeconds, details: { limit: use } };
     if (verdict.spentBy === 'all')
       return { ...all, code: 'QUOTE_BUDGET_SPENT', message: 'The quota of bridge quotes is used up.' };
-    const message = 'This network has used its share of bridge quotes. Wait and try again.';
+    const message =
+      'Your IP address, or its range, has used up its share of bridge quotes. Wait and try again.';
     return { ...all, code: 'RATE_LIMITED', message };
   }
 
