@@ -1,7 +1,7 @@
 /**
  * A scarce resource that callers share: calls to a node, bridge quotes, open requests. The total bounds all callers
- * together. Within it each client network has a fair share, so that one network cannot use it all. The service's own
- * work needs no budget.
+ * together. One client may use an eighth of what the others have left, and always two units, so that none uses all.
+ * Its wider IP ranges may use a multiple of that share. The service's own work needs no budget.
  * @module
  */
 
@@ -18,7 +18,7 @@ export type BudgetTerms = {
   readonly fair?: number;
   /** A unit is free again this long after it was taken. If absent, it is free when it is given back. */
   readonly windowMs?: number;
-  /** The largest share of one client, if it is less than the fair share. */
+  /** The largest share of one client, even if an eighth of the rest is more. */
   readonly most?: number;
   /** Units reserved for work that serves several clients at once. That work uses only these units. */
   readonly kept?: number;

@@ -8,7 +8,7 @@ import { HOUR_MS, REQUEST_LIFE_MS } from './durations.ts';
 /** The platform's rate limit for one client network and one group of routes; equals LIMITER in wrangler.toml. */
 export const REQUESTS_PER_MINUTE = 600;
 
-/** Totals that all callers share. Each client network has a fair share; see {@link BudgetTerms}. */
+/** Totals for all callers together, and what a client's share is computed from; see {@link BudgetTerms}. */
 export const BUDGETS = {
   /** Exchanges opened at the exchange provider, in one isolate. */
   exchanges_per_hour: { total: 800, windowMs: HOUR_MS },

@@ -27,7 +27,7 @@ export type CustodyDeps = {
   /** A finalized transaction of any version; see `SolanaView`. */
   effects(signature: string): Promise<ChainTransaction | null>;
   readonly watched: Watched;
-  /** Absent without a treasury or mint seed. Stored rows of an absent module wait for the operator. */
+  /** Absent while treasury or mint seed is not set. Stored rows of an absent module wait for the operator. */
   readonly payments?: PaymentDeps & TokenDeps;
   readonly absr?: AbsrPorts;
   readonly asry?: Omit<AsryPorts, 'lookUp'>;

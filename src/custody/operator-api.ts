@@ -206,7 +206,7 @@ export const CustodyReport = SigningState.extend({
   release: orNull(z.string()),
   /** Transactions that no row explains and for which signing is frozen. */
   unexplainedSpends: listOf(UnexplainedSpend),
-  /** A reason from an upstream is that of the last cron run; all others are current. Null while swaps can start. */
+  /** A reason from an upstream is as old as the last cron run; all others are current. Null while swaps can start. */
   swapsRefused: orNull(SwapsRefused),
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   lastWakeMs: orNull(z.number()),

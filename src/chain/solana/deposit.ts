@@ -215,8 +215,8 @@ export const EXCHANGE_WALLETS_AS_OF = '2026-11-27';
 
 /**
  * Hot wallets from which exchanges pay withdrawals. Each is labelled by a public explorer, in an exchange's proof of
- * reserves, or in lists of at least two independent public repositories. The wallet signs and owns the paying account,
- * so a reward sent there would be lost. The list is incomplete; operators can add wallets.
+ * reserves, or in lists of at least two independent public repositories. On the chain, the wallet is the sender of a
+ * withdrawal, so the exchange would get the reward of its customer. The list is incomplete; operators can add wallets.
  */
 export const EXCHANGE_WALLETS: readonly string[] = [
   // Binance

@@ -22,7 +22,7 @@ export type ListedToken = {
   readonly program: 'token' | 'token-2022';
 };
 
-/** Why a token cannot be listed. */
+/** The reason why a token cannot be listed. */
 export type ListingFault =
   | { readonly type: 'not_a_mint' }
   | { readonly type: 'no_metadata' }

@@ -33,7 +33,7 @@ type Extensions = {
 };
 
 /**
- * Empty for a plain account; undefined when the data is of a different kind.
+ * The extensions of a mint or token account; none for a plain account. Undefined if the data is of a different kind.
  *
  * @param owner program that owns the account
  */

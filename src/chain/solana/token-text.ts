@@ -70,7 +70,7 @@ export function textFault(text: string, maxBytes: number): TextFault | undefined
   return ODD_SPACE.test(text) || BLANK.test(text) ? 'spaces' : undefined;
 }
 
-/** The same check for a description, which can have several lines. */
+/** The fault in a description, which can have several lines, or undefined. */
 export function descriptionFault(text: string): TextFault | undefined {
   if (text === '') return undefined;
   const lines = text.split('\n');

@@ -3,8 +3,8 @@
  * deposit's sender. Neither the caller's identity nor the number of calls changes it.
  *
  * One storage transaction stores a new claim. It writes `payment:<signature>` in `once`, the epoch's next position on
- * the curve, the claim, its first part as owed, and the part's agenda row. A later part writes only the claim, the part
- * and its agenda row. The call then pays the part in the same way as the timer does (`payout.ts`).
+ * the curve, the claim, its first part as owed, and the part's agenda row. The claim of a later part stores only the
+ * claim, the part and its agenda row. The call then pays the part in the same way as the timer does (`payout.ts`).
  * @module
  */
 import { checkDeposit } from '../../chain/solana/deposit.ts';

@@ -162,8 +162,8 @@ function judge<Declined>(
 }
 
 /**
- * Stores an intent without checks. Only for kinds whose balance and limits are checked at the signature, because their
- * cost was reserved at the sale. Call inside a storage transaction.
+ * Stores an intent without checks, for operations whose cost was reserved at the sale. Their balance and limits are
+ * checked when they are signed. Call inside a storage transaction.
  */
 export function queueOperation(
   {

@@ -86,8 +86,8 @@ export class Executor {
   }
 
   /**
-   * Drives an operation whenever it is due, until it has ended or `waitMs` milliseconds have passed. The timer may
-   * drive it too; both share one run. Returns at once while the journal is unverified.
+   * Drives an operation whenever it is due, until it has ended or `waitMs` milliseconds have passed. If the timer
+   * drives it at the same time, the call joins that run. Returns at once while the journal is unverified.
    */
   async finish(id: string, waitMs: number): Promise<void> {
     const { agenda, journal, now, within, gate } = this.#ports;
@@ -271,8 +271,8 @@ export class Executor {
   }
 
   /**
-   * Why the operation cannot be signed now. Signing is stopped, signed operations have used up a limit, or the balance
-   * minus reservations is too low.
+   * The reason why the operation cannot be signed now: signing is stopped, signed operations have used up a limit, or
+   * the balance minus reservations is too low.
    * @param cost 0 until it is known
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {

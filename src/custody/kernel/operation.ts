@@ -277,7 +277,7 @@ export type Ready = Extract<Prepared, { ok: true }>;
 
 export type Settled = {
   readonly settlement: Settlement;
-  /** Names that only this operation may use, like those of `Ready`: a Bitcoin output, or the payment of a refund. */
+  /** Names that only this operation may use, like `once` of `Ready`: a Bitcoin output, or the payment of a refund. */
   readonly once: readonly string[];
 };
 

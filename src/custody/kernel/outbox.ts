@@ -44,7 +44,7 @@ export function compareMark(journal: Journal, log: Log, acknowledged: number, fo
   // Otherwise each read before the next batch would report the same difference again.
   journal.queue.acknowledge(found);
   journal.setMeta(RESTORED, '1');
-  // D1 may again lack rows that an earlier `ops republish` sent, so the next one starts at the first row.
+  // D1 may again lack rows that an earlier `ops republish` sent, so the next command starts at the first row.
   journal.setMeta(REPUBLISHED_TO, '');
 }
 

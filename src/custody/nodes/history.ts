@@ -74,8 +74,8 @@ export function isProven(checks: readonly Promise<boolean>[]): Promise<boolean> 
 }
 
 /**
- * The value, or `unreadable` for a transaction of an unsupported version, so that a search continues with the next one.
- * Anyone can send such transactions to our addresses, but we never sign them.
+ * The value, or `unreadable` for a transaction of an unsupported version, so that a search continues after it. Anyone
+ * can send such transactions to our addresses, but we never sign them.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {

@@ -90,7 +90,7 @@ export function placeAfter(part: Part, shown: ReadonlyMap<string, bigint>): Plac
 
 /**
  * Takes entries of each part in turn, until `most` are chosen. If an entry was already chosen, the turn uses the part's
- * next entry. Honest lists are equal, so a list of invented entries uses only its own turns.
+ * next entry. Honest nodes list the same entries, so invented ones use only the turns of the node that lists them.
  * @param needsRead false for an entry that is passed without using a turn
  */
 export function takeInTurn(

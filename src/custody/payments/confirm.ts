@@ -114,7 +114,7 @@ export async function confirmPayment(
   const usedBy = journal.userOf(`payment:${asked.signature}`);
   // Used by another request, a reward, a swap's refund, or a refund that the operator owes.
   if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
-  // Only final payments are used, so a payment that this request has used needs no further read.
+  // A payment is used once it is final, so a payment that this request has used needs no further read.
   const refusal = usedBy === undefined ? await bookNamed(context, request, asked) : undefined;
   if (refusal) return refused(refusal);
   const current = requests.get(asked.id);

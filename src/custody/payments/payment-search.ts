@@ -50,7 +50,7 @@ export class PaymentSearch {
     this.#references = new ReferenceChecks(context, this.#unread);
   }
 
-  /** Reads transactions again whose first read failed. Its calls use the callers' budget, like those of a search. */
+  /** Reads transactions again whose first read failed. Like a search, it uses the callers' budget. */
   readonly readAgain: Work = {
     limit: READ_AGAIN,
     due: (limit) => this.#context.treasury.dueUnread(this.#context.now(), limit),
@@ -107,7 +107,7 @@ export class PaymentSearch {
     try {
       await forCaller(null, () => this.#search(by));
     } finally {
-      // A search may wait so long for its share of the calls that the next one would already be due.
+      // A search may wait so long for calls to the nodes that the next search would already be due.
       journal.setTime(LAST_RUN, now());
     }
   }

@@ -221,7 +221,7 @@ export class RequestStore {
     return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
 
-  /** Requests after `id`, ordered by id: all requests of `kinds`, and the completed requests of `completed`. */
+  /** Requests after `id`, ordered by id: all whose kind is in `kinds`, completed ones also if it is in `completed`. */
   after(
     id: string,
     limit: number,

@@ -58,7 +58,7 @@ export type TreasuryPayment = {
   readonly blockTime: number | null;
   /** Lamports that the payee gained; zero if the transaction does not pay it. */
   readonly lamports: bigint;
-  /** The treasury that was paid: that of the request or, without one, the configured one. */
+  /** The treasury that was paid: the request's, or the configured one if there is no request. */
   readonly payee: string;
   /** The only signer that paid; null if several signers paid. */
   readonly payer: string | null;

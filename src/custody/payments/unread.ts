@@ -25,7 +25,7 @@ const MAX_QUEUED = 20_000;
 export const UNREAD = 'unread';
 /** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
-/** The same after `LIFE_MS`, because a later release may be able to read or record the transaction. */
+/** Waits between checks after `LIFE_MS`. They go on, because a later release may read or record the transaction. */
 const LATE_LOOKS: Backoff = { first: DAY_MS, most: DAY_MS };
 /** Number of reads that one run of the timer starts at once. */
 export const READ_AGAIN = 8;

@@ -39,7 +39,7 @@ export class Republishing implements CustodyModule {
     storage.transaction(() => compareMark(journal, log, acknowledged, found));
   }
 
-  /** The position is stored with each page, so a repeated command continues where the last one stopped. */
+  /** The position is stored with each page, so a repeated command continues where the last command stopped. */
   async #republish(): Promise<OpsAnswer> {
     const { agenda, journal, storage, now } = this.#tools;
     const refused = journal.queue.setAside(LIST);

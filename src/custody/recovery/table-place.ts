@@ -1,6 +1,6 @@
 /**
- * A place in the rows of several tables. A command that reads all rows stores its place with each page, so the repeated
- * command continues where the last one stopped.
+ * A place in the rows of several tables. A command that reads all rows stores its place with each page, so a repeated
+ * command continues where the last command stopped.
  * @module
  */
 import type { MirrorSource } from '../kernel/module.ts';

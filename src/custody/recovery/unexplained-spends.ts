@@ -1,6 +1,6 @@
 /**
- * Finds transactions without a row that explains them: those signed by the reserve's key, and those that took watched
- * tokens or minted without it. SOL is covered too, because its account pays only with the reserve's own signature.
+ * Finds transactions that no row explains: those that the reserve's key signed, and those that took watched tokens or
+ * minted without its signature. SOL is covered too, because the reserve's account pays only with that signature.
  * @module
  */
 import { lamportsGained, memoText } from '../../chain/solana/transaction.ts';

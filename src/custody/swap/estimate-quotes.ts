@@ -71,7 +71,7 @@ export class EstimateQuotes {
   #request(amount: Lamports): Kept {
     const kept = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
     keepNewest(this.#kept, amount, kept, MAX_KEPT);
-    // Only a quote that passes is kept, because a refusal or failure may be outdated a second later.
+    // A quote that does not pass is dropped, because a refusal or failure may be outdated a second later.
     const drop = () => this.#kept.get(amount) === kept && this.#kept.delete(amount);
     kept.quoted.then(({ ok }) => ok || drop(), drop);
     return kept;

@@ -146,8 +146,8 @@ export async function findRefund(
   const earlier = history.nodes.flatMap(({ id }) => (before[id] ? [[id, before[id]] as const] : []));
   const later = lists.map((list) => [list.node, searchAfter(list, { chosen, undecided, shown })] as const);
   const search = Object.fromEntries([...earlier, ...later]);
-  // Only the chain lengthens the lists of a quorum, but one node can invent a list of any length. So the next check
-  // follows at once only while a quorum of lists still has unread entries.
+  // One node can invent a list of any length, but a quorum's lists are as long as the chain makes them. So the next
+  // check follows at once only while a quorum of lists still has unread entries.
   const behind = lists.filter(({ fresh }) => !isPassed(fresh)).length;
   return {
     settlement: {

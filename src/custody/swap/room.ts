@@ -18,7 +18,7 @@ import { KEY_FAILING, limitRefusal, swapsStopped } from './swap-view.ts';
 
 const REFUSED = 'swaps_refused';
 
-/** Why every swap was refused when the cron last ran. */
+/** The reason why every swap was refused when the cron last ran. */
 type Watched = SwapsRefused & {
   /** True if an upstream was the reason. Only the next cron run shows whether it still is. */
   readonly isOfSource: boolean;
@@ -118,7 +118,7 @@ export class Room {
   }
 
   /**
-   * Null if swaps can start. Stops, limits and quotas are current; a reason from an upstream is that of the last cron
+   * Null if swaps can start. Stops, limits and quotas are current; a reason from an upstream is as old as the last cron
    * run.
    */
   async refusedSince(): Promise<SwapsRefused | null> {
