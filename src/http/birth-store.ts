@@ -1,6 +1,6 @@
 /**
  * The birth of the custodian's records, stored in D1 in the row of the outbox's mark. Rows of a lost journal have
- * revisions up to that of the birth, and never change again.
+ * revisions up to the birth's revision, and never change again.
  * @module
  */
 import * as z from 'zod';

@@ -15,8 +15,8 @@ export type CachePolicy = {
   /** Unix ms. A value read before this time is read again, regardless of its age. */
   readonly notBefore?: number;
   /**
-   * Absent if the value is kept in memory only. Requests read from KV. Only the cron writes, because KV accepts one
-   * write a second for each key.
+   * How KV is used; if absent, the value is kept in memory only. Requests read from KV. Only the cron writes, because
+   * KV accepts one write a second for each key.
    */
   readonly kv?: 'read' | 'write';
 };

@@ -57,7 +57,7 @@ type Failure = { readonly error: unknown; readonly at: number; readonly pauseMs:
 type Load = { readonly entry: Promise<Entry>; readonly began: number };
 
 type CacheOptions = {
-  /** Absent if values are kept in memory only. Values in KV must survive JSON, so atoms are decimal text. */
+  /** If absent, values are kept in memory only. Values in KV must survive JSON, so atoms are decimal text. */
   readonly kv?: Pick<KVNamespace, 'get' | 'put'> | undefined;
   /** Part of the KV keys, so that a release does not read another release's values, whose form may differ. */
   readonly release?: string;
@@ -196,7 +196,7 @@ export class Cache {
 
   /**
    * Joins a running load that began late enough, or loads the value.
-   * @param validFrom Unix ms; a time in the future joins any load
+   * @param validFrom Unix ms; if it is in the future, any running load is joined
    * @param patienceMs undefined: unlimited
    * @returns undefined if the load takes longer
    */
@@ -321,8 +321,8 @@ export class Cache {
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
     const known = this.#known(key);
-    // A value that the cron reads only once an hour is usually older than `CRON_PERIOD_MS`. So KV is not read each
-    // time.
+    // A value that the cron reads hourly is usually older than `CRON_PERIOD_MS`, so each read would go to KV. At most
+    // one read in `LOOK_AGAIN_MS` does.
     const lookedAgo = now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY);
     const isLooked = lookedAgo >= 0 && lookedAgo < LOOK_AGAIN_MS;
     // A forced read skips KV, because KV caches a missing key for a minute.

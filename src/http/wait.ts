@@ -73,7 +73,7 @@ export type Poll<T> = {
   readonly read: () => Promise<T>;
   /** The value whose change ends the wait; null when the state is final. */
   readonly stateOf: (value: T) => string | null;
-  /** True if the record may soon be final, so that a read can be at most 200 ms old. If absent, this never applies. */
+  /** True while the record may soon be final: a shared read is then used for at most 200 ms. Absent: always false. */
   readonly isNear?: (value: T) => boolean;
 };
 

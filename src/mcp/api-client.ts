@@ -156,7 +156,7 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
   }
 
   return {
-    /** The state once it is final, or the newest one at the limit. @throws ToolFailure */
+    /** The state once it is final, or the newest state at the limit. @throws ToolFailure */
     waitForSwap: (id: string, limits: UntilOptions<SwapStatus>) => newest(client.waitForSwap(id, limits)),
     /** See `waitForSwap`. @throws ToolFailure */
     waitForInvoice: (id: string, limits: UntilOptions<Invoice>) => newest(client.waitForInvoice(id, limits)),

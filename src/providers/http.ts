@@ -146,7 +146,7 @@ const PATIENCE_MS = 1_500;
 
 /**
  * The first response of several equivalent sources. Each source starts once the previous one has failed or is slow.
- * Only for reads, because a slow source is not cancelled.
+ * Use it for reads only, because a slow source is not cancelled.
  * @throws the first source's error if all fail; undefined if there is no source
  */
 export async function hedged<S, T>(sources: readonly S[], read: (source: S) => Promise<T>): Promise<T> {

@@ -138,7 +138,7 @@ function testAlarmOf(config: Wired, kv: KVNamespace): (() => Promise<string>) | 
   );
 }
 
-/** Only the custodian calls its own nodes. */
+/** Probes every upstream. The custodian probes its own nodes, because nothing else may call them. */
 async function probeAll(sources: Sources): Promise<UpstreamProbed[]> {
   const own = upstreamProbes(sources).map(async ({ name, needed, ask }): Promise<UpstreamProbed> => {
     const failure = await atPriority('probe', ask).then(() => null, failureReason);

@@ -35,7 +35,7 @@ export function wired(env: Env): Required<Wired> {
   return { ...config, admission: new Admission(upstreamCalls(config.SOLANA_RPC_RATE)) };
 }
 
-/** The same for the custodian. */
+/** The configuration for the custodian. Callers share a part of the rate of each of its nodes. */
 export function wiredCustodian(env: Env): Required<Wired> {
   const config = readConfig(env);
   const terms = nodeCalls(config.SOLANA_RPC_RATE);

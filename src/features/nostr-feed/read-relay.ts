@@ -22,8 +22,8 @@ export type RelayReading = {
 /** Relays cut off larger responses, and some refuse a larger limit. */
 const RELAY_LIMIT = 500;
 /**
- * A relay limits its responses without stating the limit, and every known relay sends at least this many events. So a
- * shorter response is the last one.
+ * A relay limits its responses without stating the limit, and every known relay sends at least this many events. So no
+ * events follow a shorter response.
  */
 const LOWEST_CAP = 20;
 
@@ -49,7 +49,7 @@ export async function readRelay(
     if (events.length === 0) return { ...reading, end: page.end === 'eose' ? 'forged' : page.end };
     const oldest = Math.min(...events.map(({ created_at }) => created_at));
     if (events.some(({ created_at }) => created_at > oldest)) return { ...reading, completeFrom: oldest + 1 };
-    // One second fills the page. Relays may send its events in any order, so the whole second is read.
+    // One second fills the page. A relay may return any events of that second, so all of them are requested.
     const second = await session.query({ ...filter, since: oldest, until: oldest, limit: RELAY_LIMIT });
     return {
       ...reading,

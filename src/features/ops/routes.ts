@@ -44,7 +44,7 @@ const Command = z.union([
   z.strictObject({ name: z.enum(OPS_COMMANDS), id: z.string().max(200).optional() }),
   z.strictObject({ name: z.enum(['state', 'probe', 'proof-message', 'test-alarm']) }),
   z.strictObject({ name: z.literal('refund-due'), page: z.int().min(1).max(10_000).default(1) }),
-  // Only the daily trigger can mint.
+  // Shows the mint without making it: only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint-preview') }),
   z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
 ]);

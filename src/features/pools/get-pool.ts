@@ -16,7 +16,7 @@ import {
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
-  /** Only in this isolate's memory, because callers choose these pools. */
+  /** A cache in this isolate's memory only, because callers choose these pools. */
   memory: CacheReader;
   now: () => number;
   log: (line: Readonly<Record<string, unknown>>) => void;

@@ -24,7 +24,7 @@ const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
   isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 
 /**
- * The newest proof: from the cache, from the archive, or from the custodian, which signs the first one.
+ * The newest proof: from the cache, from the archive, or from the custodian, which signs the first proof.
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE
  */
 export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {

@@ -151,7 +151,7 @@ async function readAccounts(node: ReservesNode, address: string, deps: TokenDeps
 /** The value changes only with the secrets of a deployment. */
 const WATCH_ONLY_POLICY = { freshMs: 150_000, revalidateMs: 45_000, staleMs: HOUR_MS / 4 };
 
-/** Only the custodian reads the key and knows whether it is set; null while the custodian does not respond. */
+/** True if no Bitcoin key is set. Only the custodian reads the key; null while the custodian does not respond. */
 async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'custody'>) {
   try {
     const read = async () => (await custody.signingState()).watchOnly;
@@ -188,7 +188,7 @@ export async function getReserves(deps: ReservesDeps, refresh = false): Promise<
   return reportOf(deps.reserve, await readParts(deps, refresh));
 }
 
-/** The same as a response body, which is cached until a balance is read again. @throws as `getReserves` */
+/** Both balances as a response body, which is cached until a balance is read again. @throws as `getReserves` */
 export async function reservesBody(deps: ReservesDeps): Promise<Body<ReserveReport>> {
   const parts = await readParts(deps, false);
   const { bitcoin, solana, watchOnly, errors } = parts;

@@ -188,7 +188,7 @@ export function summaryOf({
 export const getSummary = async (deps: SummaryDeps, refresh = false) =>
   summaryOf(await readSummary(deps, refresh));
 
-/** Only the comparison; unknown if no part of the summary can be read. */
+/** Whether the reserve covers the supply; unknown if one of the two cannot be read. */
 export async function readCoverage(deps: SummaryDeps): Promise<Coverage> {
   const { absrMint, readReserve } = deps;
   const [reserve, supply] = await Promise.all([

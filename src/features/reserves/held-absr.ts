@@ -24,9 +24,9 @@ export const heldAccounts = (treasury: string, mint: string): readonly string[] 
   [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((program) => findAta(treasury, mint, program));
 
 /**
- * @param mint its account
+ * @param mint owner and data of the mint's account
  * @param accountAt undefined for an address that was not asked for, null for one without an account
- * @returns null unless the mint and the treasury's account can be read; a missing account holds none
+ * @returns null unless both accounts can be read; the treasury holds nothing if it has no account
  */
 export function heldAbsrOf(
   { address, treasury }: { readonly address: string; readonly treasury: string },

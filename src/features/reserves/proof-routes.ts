@@ -137,7 +137,7 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
     return c.json({ proofs, next_cursor: next }, 200);
   });
 
-/** The age of a proof is that of its figures, not that of the cached copy. */
+/** A proof is as old as its figures, not as the cached copy. */
 export const shownProof = ({ value, stale }: Cached<ProofRecord>) => ({
   ...shown(value),
   as_of: value.timestamp,

@@ -11,7 +11,7 @@ export type SourceResult<T> = { readonly name: string } & (
   | { readonly ok: false; readonly error: unknown }
 );
 
-/** How long slower sources are awaited once the first one has responded. */
+/** How long slower sources are awaited once the first source has responded. */
 const GRACE_MS = 1_500;
 
 /**
@@ -38,7 +38,7 @@ export async function querySources<S extends { readonly name: string }, T>(
   return [...results];
 }
 
-/** The failure to report if no source has responded: that of the first source. */
+/** The failure to report if no source has responded: the failure of the first source. */
 export const failureOf = (results: readonly SourceResult<unknown>[]): unknown =>
   results.map((result) => (result.ok ? undefined : result.error)).find((error) => error !== undefined);
 

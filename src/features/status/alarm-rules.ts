@@ -193,7 +193,7 @@ const RULES = {
     const down = upstreams.filter(({ ok, needed }) => needed && !ok).map(({ name }) => name);
     if (down.length === 0 && backing.state !== 'unknown') return undefined;
     return {
-      reason: `Needed sources do not respond: ${down.join(', ') || 'those of the backing of ABSR'}.`,
+      reason: `Needed sources do not respond: ${down.join(', ') || 'the sources of reserve and ABSR supply'}.`,
       count: down.length,
       figures: { backing: backing.state },
     };

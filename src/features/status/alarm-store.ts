@@ -18,7 +18,10 @@ type Begun = Counted & {
 };
 
 export type AlarmRow = Begun & {
-  /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest count since `sentAt`, `ids` are those of that message. */
+  /**
+   * When the log and the webhook last received the alarm, ISO 8601; null before. `count` is the lowest count since
+   * then, `ids` the ids in that message.
+   */
   readonly sentAt: string | null;
 };
 

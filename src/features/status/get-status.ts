@@ -21,7 +21,7 @@ export const UpstreamState = z.object({
 
 export type StatusReportDeps = {
   readonly cache: Cache;
-  /** Only in this isolate's memory. */
+  /** A cache in this isolate's memory only. */
   readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations'>;
@@ -287,7 +287,7 @@ const Build = z.object({ version: z.string(), commit: z.string().nullable() });
 
 type ReleaseDeps = {
   readonly assets: Pick<Fetcher, 'fetch'>;
-  /** Only in this isolate's memory. */
+  /** A cache in this isolate's memory only. */
   readonly memory: Cache;
   readonly metadata: Pick<WorkerVersionMetadata, 'id' | 'timestamp'> | undefined;
 };

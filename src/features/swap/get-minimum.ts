@@ -19,7 +19,7 @@ export type SwapMinimumDeps = {
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: HOUR_MS, changedByOperations: true };
 
 /**
- * Smallest and largest swap now. If swaps are not possible, also the time of the next one.
+ * Smallest and largest swap now. If swaps are not possible, also when the next swap may be.
  * @throws AppError with the reason if no smallest swap is known
  */
 export async function getMinimum(deps: SwapMinimumDeps) {

@@ -12,7 +12,7 @@ import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** Only in this isolate's memory. */
+  /** A cache in this isolate's memory only. */
   readonly memory: CacheReader;
   readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
   readonly readAccounts: (

@@ -16,7 +16,7 @@ import { readToken, Token, type TokenReads, TokenRecord, tokenBodies } from './t
 export type TokenDeps = Pick<CreateInvoiceDeps, 'leastBalance' | 'invoiceMargin' | 'publicBaseUrl'> &
   TokenReads & {
     readonly listingFee: bigint;
-    /** Only in this isolate's memory. */
+    /** A cache in this isolate's memory only. */
     readonly memory: Cache;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requirePayments: () => string;
@@ -184,7 +184,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   })
   .openapi(metadataRoute, async (c) => {
     const token = await c.var.deps.tokens.tokens.byMint(c.req.valid('param').mint_address);
-    // Only the uri of a token created here points to this path.
+    // The uri of a token created here points to this path; other tokens have their own.
     if (!token?.requestId || !token.uri)
       throw new AppError('NOT_FOUND', 'This service has no token with this mint.');
     c.header('Cache-Control', 'public, max-age=31536000, immutable');

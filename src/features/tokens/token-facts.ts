@@ -38,7 +38,7 @@ type Facts = TokenAuthorities & {
 export type TokenFacts = Facts & { readonly asOf: number; readonly stale: boolean };
 
 export type TokenFactsDeps = {
-  /** Only in this isolate's memory. */
+  /** A cache in this isolate's memory only. */
   readonly memory: Pick<Cache, 'readMany'>;
   readonly readAccounts: RequestListingDeps['readAccounts'];
 };
