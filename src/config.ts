@@ -197,7 +197,7 @@ export const VARIABLES = {
     areas: ['custody'],
     required: true,
     about:
-      'Solana address of the reserve: that of `SOLANA_PRIVATE_KEY` (`npm run ops -- address` prints it), or of the key in the key service.',
+      'Solana address of the reserve, which belongs to `SOLANA_PRIVATE_KEY` (`npm run ops -- address` prints it), or to the key in the key service.',
   },
   RESERVE_BTC_ADDRESS: {
     // Must be canonical, because it is compared with the addresses that indexes return. In capitals it would never

@@ -169,7 +169,7 @@ export type BitcoinTransactions = {
   /** When the list was read */ as_of: string;
   /** True when every source is unavailable and an older list is shown */ stale: boolean;
   /** The upstream that responded */ source: string;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type SolanaTransactions = {
@@ -182,7 +182,7 @@ export type SolanaTransactions = {
   /** When the list was read */ as_of: string;
   /** True when every source is unavailable and an older list is shown */ stale: boolean;
   /** The upstream that responded */ source: string;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type Treasury = { treasury_address: string };
@@ -229,7 +229,7 @@ export type ProofHistory = {
     bitcoin: { address: string; signature: string };
     solana: { address: string; signature: string };
   }>;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type AbsrSummary = {
@@ -282,7 +282,7 @@ export type AbsrTransactions = {
     /** Unix seconds */ blockTime: number | null;
     amountSatoshis: string;
   }>;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type SwapMinimum = {
@@ -368,7 +368,7 @@ export type SwapHistory = {
     amountLamports: string;
     btcSatoshis: string | null;
   }>;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type InvoiceCreated = Invoice & { message: string };
@@ -464,7 +464,7 @@ export type TokenQuote = {
 
 export type Tokens = {
   tokens: Array<Token>;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type Token = {
@@ -532,7 +532,7 @@ export type TokenSearch = { tokens: Array<Token>; next_cursor: string | null };
 
 export type Listings = {
   listings: Array<Listing>;
-  /** cursor of the next page; null after the last one */ next_cursor: string | null;
+  /** cursor of the next page; null on the last page */ next_cursor: string | null;
 };
 
 export type Listing = {
@@ -700,7 +700,7 @@ export type AsryClaimRequest = {
   /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
   /** Expected received amount in whole tokens; must equal amountAtomic if both are given; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
-  /** Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %. After three such calls the next one pays the rest */
+  /** Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %; the fourth pays the rest */
   rewardUsd?: number | string;
   /** Validates only: the payment is not used, and no reward is paid */ skipReward?: boolean;
 };
