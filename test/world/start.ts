@@ -141,7 +141,7 @@ const starting = startWorld(settings);
 try {
   const world = await starting;
   if (settings.pastDays > 0) {
-    console.log(`The service first runs through ${settings.pastDays} past days (WORLD_DAYS=0 skips them).`);
+    console.log(`First the service simulates the past ${settings.pastDays} days (WORLD_DAYS=0 skips them).`);
     await livePastDays({ world, days: settings.pastDays });
   }
   setFaults(world);
