@@ -46,7 +46,7 @@ export function pageRowsOf(rows: readonly Row[]): Row[] {
           ...first,
           what: `${routes.length} GET routes`,
           ours: `ratios ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`,
-          limit: 'Hono with the same middleware, calls and bytes; the lowest ratios',
+          limit: 'Hono with the same middleware, calls and bytes (ratios: the lowest)',
           ratio: Math.min(...ratios),
           bare: Math.min(...routes.flatMap(({ bare }) => bare ?? [])),
         },

@@ -62,7 +62,7 @@ async function againstLike(ask: Ask, what: string, q: string): Promise<Row> {
     SLOW,
   );
   return {
-    what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what} (${found.ids.length})`,
+    what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what} (${found.ids.length} found)`,
     ours: milliseconds(ours),
     limit: `LIKE, ${milliseconds(limit)}`,
     ratio: limit / ours,
