@@ -1,228 +1,145 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { columnsOf } from '../../src/custody/kernel/mirror-queue.ts';
 import { decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
-import {
-  closed,
-  done,
-  NOW,
-  outstanding,
-  planned,
-  SOL,
-  settling,
-  signed,
-  signingOf,
-} from '../kit/sample-operations.ts';
+import * as operations from '../kit/sample-operations.ts';
+import { eachScene, playSteps } from '../kit/scenes.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
 
+const { closed, done, NOW, outstanding, planned, SOL, signed, signingOf } = operations;
 const mirror = createD1Mirror(env.DB);
+const swaps = createSwapStore(env.DB);
+
 const rowOf = (operation: Operation): MirrorRow => ({
-  entity: 'operation',
-  id: operation.id,
-  revision: operation.revision,
+  ...{ entity: 'operation', id: operation.id, revision: operation.revision },
   columns: columnsOf(operation),
 });
-const apply = (...operations: Operation[]) =>
-  mirror.apply(operations.map(rowOf), Math.max(...operations.map(({ revision }) => revision)) + 1, undefined);
+const apply = (...rows: Operation[]) =>
+  mirror.apply(rows.map(rowOf), Math.max(...rows.map(({ revision }) => revision)) + 1, undefined);
 const operationsAfter = async (id: string, limit: number) =>
   (await mirror.recordsAfter('operation', id, limit)).map(({ journal }) => decodeOperation(journal));
-const stored = async (id: string) =>
-  (await env.DB.prepare('SELECT * FROM operations WHERE id = ?').bind(id).first<Record<string, unknown>>()) ??
-  undefined;
-const everything = async () => (await env.DB.prepare('SELECT * FROM operations ORDER BY id').all()).results;
+const stored = () =>
+  env.DB.prepare('SELECT * FROM operations ORDER BY id')
+    .all<Record<string, unknown>>()
+    .then(({ results }) => results);
 
-describe('a row in D1', () => {
-  it('a D1 row has the columns that queries need, and the whole journal row as JSON', async () => {
-    const op = done({
-      id: 'swap:a',
-      seq: 7,
-      revision: 9,
-      outcome: { btcSats: '124500', btcTxid: 't', btcVout: 0 },
-      plan: { expectedSats: '125000' },
-    });
-    await apply(op);
-    expect(await stored('swap:a')).toMatchObject({
-      seq: 7,
-      revision: 9,
-      kind: 'swap',
-      status: 'finished',
-      detail: 'done',
-      reason: null,
-      signature: 'signature-one',
-      amount_lamports: '1000000000',
-      expected_sats: '125000',
-      btc_sats: '124500',
-      btc_txid: 't',
-      landed_slot: 950,
-      block_time: NOW / 1_000,
+it('a D1 row has the columns that queries need, and the whole journal row as JSON', async () => {
+  const plan = { expectedSats: '125000' };
+  const outcome = { btcSats: '124500', btcTxid: 't', btcVout: 0 };
+  const op = done({ id: 'swap:a', seq: 7, revision: 9, outcome, plan });
+  await apply(op);
+  expect(await stored()).toMatchObject([
+    {
+      ...{ seq: 7, revision: 9, kind: 'swap', status: 'finished', detail: 'done', reason: null },
+      ...{ signature: 'signature-one', amount_lamports: '1000000000', expected_sats: '125000' },
+      ...{ btc_sats: '124500', btc_txid: 't', landed_slot: 950, block_time: NOW / 1_000 },
       created_at: new Date(NOW).toISOString(),
-    });
-    expect(await operationsAfter('', 10)).toEqual([op]);
-  });
-
-  it('a D1 row shows the requested amount even if no payment was sent', async () => {
-    await apply(closed({ id: 'swap:a' }));
-    expect(await stored('swap:a')).toMatchObject({
-      status: 'failed',
-      amount_lamports: SOL.toString(),
-      signature: null,
-      landed_slot: null,
-    });
-  });
+    },
+  ]);
+  expect(await operationsAfter('', 10)).toEqual([op]);
 });
 
-describe('an older revision', () => {
-  it('an older revision never overwrites a newer one, in any order', async () => {
-    const versions = [planned(), signed(), settling(), done()].map((op, at) => ({
-      ...op,
-      id: 'swap:a',
-      revision: at + 1,
-    }));
-    const [first, second, third, last] = versions as [Operation, Operation, Operation, Operation];
-    for (const order of [
-      [first, second, third, last],
-      [last, third, second, first],
-      [second, last, first, third],
-    ]) {
-      await env.DB.exec('DELETE FROM operations');
-      for (const op of order) await apply(op);
-      expect(await stored('swap:a')).toMatchObject({ revision: 4, status: 'finished' });
-    }
-  });
-
-  it('a second row with the same revision number has no effect', async () => {
-    await apply(signed({ id: 'swap:a', revision: 5 }));
-    await apply(planned({ id: 'swap:a', revision: 5 }));
-    expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
-  });
+it('a D1 row shows the requested amount even if no payment was sent', async () => {
+  await apply(closed({ id: 'swap:a' }));
+  const unsent = { status: 'failed', amount_lamports: SOL.toString(), signature: null, landed_slot: null };
+  expect(await stored()).toMatchObject([unsent]);
 });
 
-describe('a batch', () => {
-  const many = Array.from({ length: 40 }, (_, at) =>
-    done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
-  );
-
-  it('writing the same batch again has no effect', async () => {
-    await apply(...many);
-    const before = await everything();
-    await apply(...many);
-    await apply(...many.toReversed());
-    expect(await everything()).toEqual(before);
-    expect(before).toHaveLength(40);
-  });
-
-  it('D1 writes a batch completely or not at all', async () => {
-    const broken = {
-      ...planned({ id: 'swap:broken', seq: 99, revision: 99 }),
-      kind: 'theft' as Operation['kind'],
-    };
-    await expect(apply(...many, broken)).rejects.toThrow(/CHECK/);
-    expect(await everything()).toEqual([]);
-  });
-
-  it('an operation with a new number frees its old number for another operation of the same batch', async () => {
-    await apply(signed({ id: 'swap:a', seq: 1, revision: 1 }));
-    await apply(
-      signed({ id: 'swap:a', seq: 2, revision: 2 }),
-      planned({ id: 'swap:b', seq: 1, revision: 3 }),
-    );
-    expect([await stored('swap:a'), await stored('swap:b')]).toMatchObject([{ seq: 2 }, { seq: 1 }]);
-  });
-
-  it('a probe of D1 leaves no row, and fails when the database cannot be written', async () => {
-    await mirror.probe();
-    expect(await env.DB.prepare('SELECT count(*) AS n FROM mirror_marks').first()).toEqual({ n: 0 });
-    await env.DB.exec('DROP TABLE mirror_marks');
-    await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
-  });
-
-  it('a batch returns the mark stored before it, and an older batch does not lower that mark', async () => {
-    const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
-    expect(await mirror.mark()).toBe(0);
-    expect(await mirror.apply([row], 7, undefined)).toBe(0);
-    expect(await mirror.apply([row], 9, undefined)).toBe(7);
-    expect(await mirror.apply([row], 8, undefined)).toBe(9);
-    expect(await mirror.mark()).toBe(9);
-  });
-
-  it('D1 refuses two rows with the same signature or the same number', async () => {
-    await apply(signed({ id: 'swap:a', seq: 1 }));
-    await expect(apply(signed({ id: 'swap:b', seq: 2 }))).rejects.toThrow(/UNIQUE/);
-    await expect(apply(planned({ id: 'swap:c', seq: 1 }))).rejects.toThrow(/UNIQUE/);
-  });
+it("reads the mirror's rows page by page in the order of the keys, with their exact amounts", async () => {
+  const rows = [
+    signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),
+    planned({ id: 'asry:a', kind: 'asry', seq: 2 }),
+    outstanding({ id: 'swap:c', seq: 3, amount: lamports(2n ** 63n + 1n), signing: signingOf('c') }),
+  ];
+  await apply(...rows);
+  const first = await operationsAfter('', 2);
+  const second = await operationsAfter(first.at(-1)?.id ?? '', 2);
+  expect([...first, ...second]).toEqual([rows[1], rows[0], rows[2]]);
+  expect(await operationsAfter('swap:c', 2)).toEqual([]);
 });
 
-describe("the mirror's contents", () => {
-  it('shows the highest revision of a mirrored row of any table', async () => {
-    expect(await mirror.newestRevision()).toBe(0);
-    await apply(planned({ id: 'swap:a', revision: 7 }));
-    expect(await mirror.newestRevision()).toBe(7);
-  });
-
-  it("reads the mirror's rows page by page in the order of the keys, with their exact amounts", async () => {
-    const rows = [
-      signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),
-      planned({ id: 'asry:a', kind: 'asry', seq: 2 }),
-      outstanding({ id: 'swap:c', seq: 3, amount: lamports(2n ** 63n + 1n), signing: signingOf('c') }),
-    ];
-    await apply(...rows);
-    const first = await operationsAfter('', 2);
-    const second = await operationsAfter(first.at(-1)?.id ?? '', 2);
-    expect([...first, ...second]).toEqual([rows[1], rows[0], rows[2]]);
-    expect(await operationsAfter('swap:c', 2)).toEqual([]);
-  });
+it('finds a swap by its signature, with its amounts', async () => {
+  await apply(signed({ id: 'swap:a' }));
+  const unsettled = { expectedSats: null, btcSats: null, blockTime: null };
+  expect(await swaps.bySignature('signature-one')).toMatchObject({ amountLamports: SOL, ...unsettled });
+  expect(await swaps.bySignature("' OR 1=1 --")).toBeUndefined();
 });
 
-describe('swaps as the routes read them', () => {
-  const swaps = createSwapStore(env.DB);
+const STATES = operations as unknown as Readonly<Record<string, (change: object) => Operation>>;
+/** The operation that a scene writes as `id state seq revision`: a swap with its own signature, unless its id begins with the kind. */
+function operationOf(words: string): Operation {
+  const [id = '', state = '', seq = '1', revision = '1', mark] = words.split(' ');
+  const [kind, name = id] = id.includes(':') ? id.split(':') : ['swap'];
+  const row = { id: `${kind}:${name}`, kind, seq: Number(seq), revision: Number(revision) };
+  const isUnsigned = state === 'planned';
+  const signing = isUnsigned ? null : signingOf(mark === 'signature-of-a' ? 'a' : name);
+  return STATES[state]?.({ ...row, signing, dueAt: mark === 'watched' ? NOW : null }) ?? planned();
+}
 
-  it('finds a swap by its signature, and no other kind of payout', async () => {
-    await apply(
-      signed({ id: 'swap:a', seq: 1 }),
-      signed({ id: 'asry:b', kind: 'asry', seq: 2, signing: signingOf('b') }),
+const verbs = {
+  /** Writes one batch; what D1 says if it refuses it. */
+  write: (...words: string[]) => {
+    const batch = words.join(' ').split(', ').map(operationOf);
+    return apply(...batch).then(
+      () => 'stored',
+      (error) => /UNIQUE|CHECK/.exec(String(error))?.[0],
     );
-    expect(await swaps.bySignature('signature-one')).toMatchObject({
-      status: 'waiting',
-      amountLamports: SOL,
-      expectedSats: null,
-      btcSats: null,
-      blockTime: null,
-    });
-    expect(await swaps.bySignature('signature-b')).toBeUndefined();
-    expect(await swaps.bySignature("' OR 1=1 --")).toBeUndefined();
-  });
+  },
+  rows: async () =>
+    (await stored())
+      .map(({ id, detail, seq }) => `${String(id).replace('swap:', '')} ${detail} ${seq}`)
+      .join(', ') || 'none',
+  /** Writes a batch with this mark; the mark before. */
+  marked: (mark: string) => mirror.apply([], Number(mark), undefined),
+  mark: () => mirror.mark(),
+  newest: () => mirror.newestRevision(),
+  find: async (name: string) => (await swaps.bySignature(`signature-${name}`))?.status ?? 'nothing',
+  final: async (name: string) => (await swaps.bySignature(`signature-${name}`))?.final,
+  landed: async (limit: string) =>
+    (await swaps.landed(Number(limit)))
+      .map(({ signature }) => signature.replace('signature-', ''))
+      .join(', '),
+};
 
-  it('lists every swap whose transaction landed, newest first, up to a limit', async () => {
-    await apply(
-      settling({ id: 'swap:1', seq: 1, signing: signingOf('1') }),
-      signed({ id: 'swap:2', seq: 2, signing: signingOf('2') }),
-      done({ id: 'swap:3', seq: 3, signing: signingOf('3'), outcome: { btcSats: '5', btcTxid: 't' } }),
-      outstanding({ id: 'swap:4', seq: 4, signing: signingOf('4') }),
-      done({ id: 'asry:5', kind: 'asry', seq: 5, signing: signingOf('5') }),
-    );
-    expect((await swaps.landed(10)).map(({ signature }) => signature)).toEqual([
-      'signature-4',
-      'signature-3',
-      'signature-1',
-    ]);
-    expect((await swaps.landed(1)).map(({ status }) => status)).toEqual(['failed']);
-  });
+eachScene(`
+  a newer revision overwrites an older one, and never the reverse, in any order
+    | write a signed 1 2; write a planned 1 1; rows = a sent 1; write a done 1 4; write a settling 1 3; rows = a done 1
+  a second row with the same revision number has no effect
+    | write a signed 1 5; write a planned 1 5; rows = a sent 1
+  a batch that is written again, in another order, has no effect
+    | write a signed 1 1, b done 2 2; write b done 2 2, a signed 1 1 = stored; rows = a sent 1, b done 2
+  D1 writes a batch completely or not at all
+    | write a signed 1 1, theft:b planned 2 2 = CHECK; rows = none; mark = 0
+  an operation with a new number frees its old number for another operation of the same batch
+    | write a signed 1 1; write a signed 2 2, b planned 1 3 = stored; rows = a sent 2, b planned 1
+  D1 refuses two rows with the same number
+    | write a signed 1 1; write c planned 1 2 = UNIQUE
+  D1 refuses two rows with the same signature
+    | write a signed 1 1; write b signed 2 2 signature-of-a = UNIQUE
+  a batch stores its revision mark and returns the stored one, and an older batch does not lower the mark
+    | mark = 0; marked 7 = 0; marked 9 = 7; marked 8 = 9; mark = 9
+  the newest revision is the highest one of a mirrored row
+    | newest = 0; write a planned 1 7, b planned 2 3; newest = 7
+  only the signature of a swap finds a swap
+    | write a signed 1 1, asry:b signed 2 2; find a = waiting; find b = nothing
+  the list has every swap whose transaction landed, newest first, up to a limit
+    | write 1 settling 1 1, 2 signed 2 2, 3 done 3 3, 4 outstanding 4 4, asry:5 done 5 5; landed 10 = 4, 3, 1; landed 1 = 4
+  a swap is final only if it has ended and the custodian no longer watches it
+    | write 1 settling 1 1, 2 done 2 2, 3 outstanding 3 3 watched, 4 outstanding 4 4;
+      final 1 = false; final 2 = true; final 3 = false; final 4 = true
+`)('%s', (_title, steps = '') =>
+  playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected)),
+);
 
-  it('a swap is final only if the custodian no longer watches it', async () => {
-    const at = (seq: number) => ({ id: `swap:${seq}`, seq, signing: signingOf(`${seq}`) });
-    await apply(
-      settling({ ...at(1), dueAt: null }),
-      done({ ...at(2), dueAt: null }),
-      outstanding({ ...at(3), dueAt: NOW }),
-      outstanding({ ...at(4), dueAt: null }),
-    );
-    const rows = await Promise.all([1, 2, 3, 4].map((seq) => swaps.bySignature(`signature-${seq}`)));
-    expect(rows.map((row) => row?.final)).toEqual([false, true, false, true]);
-  });
+it('a probe of D1 leaves no row, and fails when the database cannot be written', async () => {
+  await mirror.probe();
+  expect(await env.DB.prepare('SELECT count(*) AS n FROM mirror_marks').first()).toEqual({ n: 0 });
+  await env.DB.exec('DROP TABLE mirror_marks');
+  await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
 });
