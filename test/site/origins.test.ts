@@ -3,7 +3,7 @@ import { withAnswers } from '../../site/api/query.ts';
 import { originsOf, sumsOf } from '../../site/parts/sat-origins.tsx';
 import { CoverVerdict } from '../../site/parts/verdict.tsx';
 import { exampleOf } from '../kit/example.ts';
-import { scenes } from '../kit/scenes.ts';
+import { eachScene, scenes } from '../kit/scenes.ts';
 
 it.each(
   scenes(`
@@ -40,52 +40,35 @@ it('unconfirmed sats are not in any sum of origins, because the balance does not
   expect(sumsOf(origins)).toEqual({ explained: 0n, unexplained: 0n, unknown: 0n, sent: 0n });
 });
 
-it.each([
-  [
-    'a swap paid all of it',
-    1,
-    '61975',
-    '61975',
-    null,
-    '61975',
-    'Every sat came from a swap of this service.',
-  ],
-  ['nothing has arrived', 0, '61975', '61975', null, '0', 'No sat has arrived yet.'],
-  [
-    'no swap paid a part',
-    1,
-    '61975',
-    '60000',
-    null,
-    '61975',
-    '1,975 of 61,975 sats did not come from a swap.',
-  ],
-  ['older swaps are not listed', 1, '61975', '0', 'more', '61975', 'Not every sat is in the newest lists.'],
-  ['an inflow is not listed', 1, '61975', '61975', null, '62975', 'Not every sat is in the newest lists.'],
-  ['a listed inflow is not in the balance', 1, '9', '9', null, '8', 'Not every sat is in the newest lists.'],
-  ['the balance is not known', 1, '9', '9', null, null, 'Where the sats came from cannot be read.'],
-])(
-  'when %s, the verdict states only this',
-  (_title, count, netSatoshis, btcSatoshis, next_cursor, balanceSatoshis, text) => {
-    const listed = Array.from({ length: count }, (_, at) => `tx ${at}`);
+eachScene(`
+  a swap paid all of it                 | 61975 | 61975 |      | 61975 | Every sat came from a swap of this service.
+  nothing has arrived                   |       |       |      | 0     | No sat has arrived yet.
+  no swap paid a part                   | 61975 | 60000 |      | 61975 | 1,975 of 61,975 sats did not come from a swap.
+  older swaps are not listed            | 61975 |       | more | 61975 | Not every sat is in the newest lists.
+  an inflow is not listed               | 61975 | 61975 |      | 62975 | Not every sat is in the newest lists.
+  a listed inflow is not in the balance | 9     | 9     |      | 8     | Not every sat is in the newest lists.
+  the balance is not known              | 9     | 9     |      |       | Where the sats came from cannot be read.
+`)(
+  'when %s, with an inflow of %s sats, a swap of %s, further swaps "%s" and a balance of %s, the verdict is only: %s',
+  (_title, inflow = '', swap = '', more = '', balance = '', text = '') => {
     const example = exampleOf('listSwaps').transactions[0];
-    const swaps = btcSatoshis === '0' ? [] : listed.map((txId) => ({ ...example, txId, btcSatoshis }));
+    const swaps = swap === '' ? [] : [{ ...example, txId: 'tx', btcSatoshis: swap }];
+    const inflows = [{ txid: 'tx', blockTime: 5, blockHeight: 1, netSatoshis: inflow }];
     const reserves = exampleOf('getReserves');
     const answers = {
-      'getReserves {}': { ...reserves, bitcoin: { ...reserves.bitcoin, balanceSatoshis } },
-      'listSwaps {"limit":100}': { transactions: swaps, next_cursor },
-      'listBitcoinTransactions {"limit":100}': {
-        transactions: listed.map((txid) => ({ txid, blockTime: 5, blockHeight: 1, netSatoshis })),
-      },
+      'getReserves {}': { ...reserves, bitcoin: { ...reserves.bitcoin, balanceSatoshis: balance || null } },
+      'listSwaps {"limit":100}': { transactions: swaps, next_cursor: more || null },
+      'listBitcoinTransactions {"limit":100}': { transactions: inflow === '' ? [] : inflows },
     };
     const html = withAnswers(answers, () => String(CoverVerdict({})));
-    const said = [
+    const verdicts = [
       'Every sat came',
       'No sat has',
       'did not come from a swap',
       'Not every sat',
       'cannot be read',
-    ].filter((each) => html.includes(each));
+    ];
+    const said = verdicts.filter((each) => html.includes(each));
     expect([said.length, html.includes(text)]).toEqual([1, true]);
   },
 );

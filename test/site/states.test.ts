@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
 import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
-import { changeSince, worthText } from '../../site/parts/format.ts';
+import { worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
 import { withoutRepeats } from '../../site/parts/nostr-live.tsx';
 import { MintLine } from '../../site/parts/official-mints.tsx';
@@ -24,7 +24,7 @@ import { VisitorReport } from '../../site/parts/visitors-live.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { exampleOf } from '../kit/example.ts';
-import { scenes } from '../kit/scenes.ts';
+import { eachScene, scenes } from '../kit/scenes.ts';
 
 it.each([
   ['waiting', 'waiting', true],
@@ -329,20 +329,6 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
   expect(worthText(null, 80_000)).toBe('price unknown');
 });
 
-it.each([
-  ['1000000', '1061975', 'after', '; 61,975 sats more since, not signed yet'],
-  ['1000001', '1000000', 'after', '; 1 sat less since, not signed yet'],
-  ['1000000', '1000000', 'after', ''],
-  ['1000000', null, 'after', ''],
-  ['1000000', '1061975', 'before', ''],
-])('of %s signed sats and %s read %s the proof, the verdict says %j', (signed, sum, when, text) => {
-  const example = exampleOf('getProof');
-  const figures = { ...example.figures, reserveSatoshis: signed };
-  const proof = { ...example, figures, timestamp: '2026-11-27T10:00:00.000Z' };
-  const at = when === 'after' ? '2026-11-27T10:00:01.000Z' : '2026-11-27T09:59:59.000Z';
-  expect(changeSince(BigInt(proof.figures.reserveSatoshis), proof.timestamp, sum, at)).toBe(text);
-});
-
 it('says that there is no swap only if the history was read and is empty', () => {
   expect(String(SwapGate({ swaps: null }))).not.toContain('none yet');
   expect(String(SwapGate({ swaps: { ...exampleOf('listSwaps'), transactions: [] } }))).toContain('none yet');
@@ -357,27 +343,11 @@ const found = (results: Partial<Record<string, CheckLine['result']>>): Checked =
     text: '5 ABSR exist; the address holds 7 sats.',
   })),
 });
-const covering = {
-  value: {
-    ...exampleOf('getAbsrSummary'),
-    coverage: {
-      ...exampleOf('getAbsrSummary').coverage,
-      ...{ state: 'covered' as const, reserveSatoshis: '7', supplySatoshis: '5' },
-    },
-  },
-  failure: null,
+/** The summary with this coverage. */
+const summaryOf = (over: object) => {
+  const example = exampleOf('getAbsrSummary');
+  return { value: { ...example, coverage: { ...example.coverage, ...over } }, failure: null };
 };
-
-const short = (as_of: string) => ({
-  value: {
-    ...covering.value,
-    coverage: {
-      ...covering.value.coverage,
-      ...{ state: 'short' as const, reserveSatoshis: '3', gapSatoshis: '2', as_of },
-    },
-  },
-  failure: null,
-});
 
 it('a passed check shortens its addresses, and a failed one shows each in full', () => {
   const address = 'bc1qsixty4characters0of0an0address0here';
@@ -395,33 +365,33 @@ it('a passed check shortens its addresses, and a failed one shows each in full',
 
 describe('the verdict of the overview', () => {
   const IDLE = { type: 'idle' } as const;
-  it.each([
-    ['unread figures', { value: null, failure: null }, IDLE, 'warn', /not known/, null],
-    ['figures of the service', covering, IDLE, 'good', /^Covered: /, 'by this service'],
-    ['six passed checks', covering, found({}), 'good', /^Covered: 5 ABSR exist/, 'in your browser'],
-    ['a failed check', covering, found({ reserve: 'contradicted' }), 'bad', /BTC is NOT/, 'in your browser'],
-    [
-      'a shortage since the check',
-      short('2026-11-20T18:00:00.000Z'),
-      found({}),
-      'bad',
-      /^Not covered: /,
-      'by this service',
-    ],
-    [
-      'a shortage that a partial check does not see',
-      short('2026-11-20T11:59:50.000Z'),
-      found({ reserve: 'unchecked' }),
-      'bad',
-      /^Not covered: /,
-      'by this service',
-    ],
-    ['an unread supply', covering, found({ supply: 'unchecked' }), 'good', /^Covered: /, 'by this service'],
-  ] as const)('the verdict for %s says who compared the figures', (_, summary, check, kind, title, who) => {
-    const verdict = verdictOf(summary, check);
-    expect([verdict.kind, verdict.by?.who ?? null]).toEqual([kind, who]);
-    expect(verdict.title).toMatch(title);
-  });
+  const shortAt = (time: string) =>
+    summaryOf({ state: 'short', reserveSatoshis: '3', gapSatoshis: '2', as_of: `2026-11-20T${time}Z` });
+  const READ: Readonly<Record<string, Parameters<typeof verdictOf>[0]>> = {
+    unread: { value: null, failure: null },
+    covered: summaryOf({ state: 'covered', reserveSatoshis: '7', supplySatoshis: '5' }),
+    'short six hours later': shortAt('18:00:00.000'),
+    'short ten seconds before': shortAt('11:59:50.000'),
+  };
+  eachScene(`
+    unread                   | idle                 | warn | not known                |
+    covered                  | idle                 | good | ^Covered:                | by this service
+    covered                  | all confirmed        | good | ^Covered: 5 ABSR exist   | in your browser
+    covered                  | reserve contradicted | bad  | BTC is NOT               | in your browser
+    short six hours later    | all confirmed        | bad  | ^Not covered:            | by this service
+    short ten seconds before | reserve unchecked    | bad  | ^Not covered:            | by this service
+    covered                  | supply unchecked     | good | ^Covered:                | by this service
+  `)(
+    'with %s figures and the check %s, the verdict is %s, says %s, and names who compared: %s',
+    (...scene) => {
+      const [figures = '', checked = '', kind, title = '', who = ''] = scene;
+      const [name = '', result] = checked.split(' ');
+      const check = checked === 'idle' ? IDLE : found({ [name]: result as CheckLine['result'] });
+      const verdict = verdictOf(READ[figures] ?? summaryOf({}), check);
+      expect([verdict.kind, verdict.by?.who ?? '']).toEqual([kind, who]);
+      expect(verdict.title).toMatch(new RegExp(title));
+    },
+  );
 
   it('the verdict is empty while the figures load, and unknown if the service did not respond', () => {
     const verdict = verdictOf({ value: null, failure: null }, IDLE);
