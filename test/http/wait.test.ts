@@ -1,175 +1,112 @@
 import { Hono } from 'hono';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting, MAX_WAITING } from '../../src/http/wait.ts';
+import { eachScene, msOf, playSteps } from '../kit/scenes.ts';
 
 /** Interval between reads of a record. */
 const POLL_MS = 1_000;
 const WAITERS = 500;
 
-/** A record whose state changes at set times, read under a clock that only `sleep` advances. */
-function scene(changes: readonly (readonly [atMs: number, state: string])[], maximum?: number) {
-  let time = 0;
-  const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => void vi.useRealTimers());
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** A record in the state `sent`, until the time of each of its changes, such as `1s landed, 2s700ms finished`. */
+function record(changes: string, maximum?: number) {
+  const states = changes.split(', ').map((change) => change.split(' ') as [time: string, state: string]);
   const reads: number[] = [];
-  let failure: Error | undefined;
-  const now = () => time;
-  const waiting = createWaiting({
-    memory: new Cache({ now, defer: () => undefined }),
-    now,
-    sleep: (ms) => new Promise((wake) => sleepers.push({ at: time + ms, wake })),
-    ...(maximum === undefined ? {} : { maximum }),
-  });
+  const upstream = { is: 'up' };
   const poll = {
     key: 'swap:a',
     read: async () => {
-      reads.push(time);
-      if (failure) throw failure;
-      return { state: changes.findLast(([at]) => at <= time)?.[1] ?? 'sent' };
+      reads.push(Date.now());
+      // As in a request whose caller has disconnected.
+      if (upstream.is === 'hung') await new Promise(() => undefined);
+      if (upstream.is === 'down') throw new AppError('NOT_FOUND', 'No swap has this id.');
+      return { state: states.findLast(([at]) => at && msOf(at) <= Date.now())?.[1] ?? 'sent' };
     },
     stateOf: ({ state }: { state: string }) => (state === 'finished' ? null : state),
+    isNear: ({ state }: { state: string }) => state === 'settling',
   };
-  const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
-  return {
-    waiting,
-    poll,
-    reads,
-    now,
-    fail: (error: Error | undefined) => {
-      failure = error;
-    },
-    /** Lets all promises settle, then moves the clock to the next sleeper until `ms`. */
-    async runTo(ms: number) {
-      await settle();
-      for (;;) {
-        sleepers.sort((a, b) => a.at - b.at);
-        const next = sleepers[0];
-        if (!next || next.at > ms) break;
-        time = next.at;
-        for (const { wake } of sleepers.splice(0, sleepers.filter(({ at }) => at <= time).length)) wake();
-        await settle();
-      }
-      time = ms;
-    },
-  };
+  const waiting = createWaiting({
+    memory: new Cache({ now: Date.now, defer: () => undefined }),
+    now: Date.now,
+    sleep: (ms) => new Promise((ends) => setTimeout(ends, ms)),
+    ...(maximum === undefined ? {} : { maximum }),
+  });
+  return { waiting, poll, reads, upstream };
 }
 
-describe('waiting for a change', () => {
-  it('ends 500 waiting requests within a second of the change, with one read per interval', async () => {
-    const { waiting, poll, reads, now, runTo } = scene([[10_150, 'finished']]);
-    const answeredAt: number[] = [];
-    const calls = [];
-    for (let begun = 0; begun < WAITERS; begun++) {
-      // Ten groups begin in the first second.
-      if (begun % (WAITERS / 10) === 0) await runTo((begun / WAITERS) * 1_000);
-      calls.push(
-        waiting.nextChange(poll, 55_000).then(({ value, applied }) => {
-          answeredAt.push(now());
-          expect([value.state, applied]).toEqual(['finished', true]);
-        }),
+eachScene(`
+  a waiting request gets a final state at once                      | 0s finished | 9 | ask 55s; pass 0s; answers = finished 0
+  a waiting request gets another state, even if it is not final     | 1s landed   | 9 | ask 55s; pass 10s; answers = landed 1000
+  a waiting request gets the unchanged state when its time is over  |             | 9 | ask 3s100ms; pass 10s; answers = sent 3100
+  a waiting request keeps waiting while reads fail
+    | 6s finished | 9 | ask 20s; pass 1s; reads down; pass 4s; reads up; pass 10s; answers = finished 6000
+  a waiting request fails if its first read fails                   |             | 9 | reads down; ask 20s; pass 0s; answers = NOT_FOUND 0
+  a request returns at once while too many others wait
+    | | 2 | ask 5s; ask 20s; pass 1s; ask 5s; pass 0s; answers = sent 1000 not granted; pass 5s; answers = sent 5000;
+      ask 1s; pass 14s; answers = sent 7000, sent 20000
+  the place of a waiting request that the runtime has cancelled is free after its time
+    | | 1 | ask 5s gone; reads hung; pass 1s; reads up; ask 5s; pass 0s; answers = sent 1000 not granted;
+      pass 4s; ask 1s; pass 5s; answers = sent 6000
+  a record near its end is read five times a second, for waiting requests and for others
+    | 2s settling, 2s700ms finished | 9 | ask 55s; pass 2s50ms; answers = settling 2000; ask 55s; pass 3s;
+      answers = finished 2850; reads = 0 1000 2000 2250 2450 2650 2850
+`)('%s', async (_title, changes = '', maximum = '', steps = '') => {
+  const { waiting, poll, reads, upstream } = record(changes, Number(maximum));
+  const answers: string[] = [];
+  const verbs = {
+    /** A request that waits this long; its answer has the time in milliseconds. */
+    ask(wait: string, key = 'swap:a') {
+      void waiting.nextChange({ ...poll, key }, msOf(wait)).then(
+        ({ value, applied }) => answers.push(`${value.state} ${Date.now()}${applied ? '' : ' not granted'}`),
+        ({ code }) => answers.push(`${code} ${Date.now()}`),
       );
-    }
-    await runTo(60_000);
-    await Promise.all(calls);
-    expect(answeredAt).toHaveLength(WAITERS);
-    expect(Math.min(...answeredAt)).toBeGreaterThanOrEqual(10_150);
-    expect(Math.max(...answeredAt) - 10_150).toBeLessThanOrEqual(2 * POLL_MS);
-    expect(reads.length).toBeLessThanOrEqual(Math.ceil(11_000 / POLL_MS) + 1);
-  });
+    },
+    answers: () => answers.splice(0).join(', ') || 'none',
+    pass: (time: string) => pass(msOf(time)),
+    reads: (is?: string) => (is ? Object.assign(upstream, { is }) : reads.join(' ')),
+  };
+  await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
+});
 
-  it.each<
-    [title: string, changes: [atMs: number, state: string][], maxMs: number, state: string, at: number]
-  >([
-    ['a final state at once', [[0, 'finished']], 55_000, 'finished', 0],
-    ['another state, even if it is not final', [[1_000, 'landed']], 55_000, 'landed', 1_000],
-    ['the unchanged state when its time is over', [], 3_100, 'sent', 3_100],
-  ])('a waiting request returns %s', async (_title, changes, maxMs, state, at) => {
-    const { waiting, poll, now, runTo } = scene(changes);
-    let answeredAt = 0;
-    const call = waiting.nextChange(poll, maxMs).finally(() => {
-      answeredAt = now();
+it('500 waiting requests end within a second of the change, with one read per interval', async () => {
+  const { waiting, poll, reads } = record('10s150ms finished');
+  const endedAt: number[] = [];
+  for (let begun = 0; begun < WAITERS; begun++) {
+    // Ten groups begin in the first second.
+    if (begun > 0 && begun % (WAITERS / 10) === 0) await pass(100);
+    void waiting.nextChange(poll, 55_000).then(({ value, applied }) => {
+      endedAt.push(Date.now());
+      expect([value.state, applied]).toEqual(['finished', true]);
     });
-    await runTo(10_000);
-    expect(await call).toEqual({ value: { state }, applied: true });
-    expect(answeredAt).toBe(at);
-  });
-
-  it('keeps waiting while reads fail, and rejects only if the first read fails', async () => {
-    const { waiting, poll, fail, runTo } = scene([[6_000, 'finished']]);
-    const call = waiting.nextChange(poll, 20_000);
-    await runTo(1_000);
-    fail(new Error('D1_ERROR'));
-    await runTo(5_000);
-    fail(undefined);
-    await runTo(15_000);
-    expect((await call).value.state).toBe('finished');
-    fail(new AppError('NOT_FOUND', 'No swap has this id.'));
-    const other = waiting.nextChange({ ...poll, key: 'swap:b' }, 20_000);
-    await expect(other).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  });
-
-  it('returns at once while too many requests are waiting', async () => {
-    const { waiting, poll, runTo } = scene([], 2);
-    const first = [waiting.nextChange(poll, 5_000), waiting.nextChange(poll, 20_000)];
-    await runTo(1_000);
-    expect((await waiting.nextChange(poll, 5_000)).applied).toBe(false);
-    await runTo(6_000);
-    const later = waiting.nextChange(poll, 1_000);
-    await runTo(30_000);
-    expect((await later).applied).toBe(true);
-    expect((await Promise.all(first)).map(({ applied }) => applied)).toEqual([true, true]);
-  });
-
-  it('frees the places of waiting requests that the runtime has cancelled', async () => {
-    const { waiting, poll, runTo } = scene([], 1);
-    // The read never returns, as in a request whose caller has disconnected.
-    const stuck = { ...poll, key: 'swap:gone' };
-    let reads = 0;
-    const read = () => (reads++ ? new Promise<never>(() => undefined) : poll.read());
-    void waiting.nextChange({ ...stuck, read }, 5_000);
-    await runTo(1_000);
-    expect((await waiting.nextChange(poll, 5_000)).applied).toBe(false);
-    await runTo(5_000);
-    const later = waiting.nextChange(poll, 1_000);
-    await runTo(10_000);
-    expect((await later).applied).toBe(true);
-  });
-
-  it('at least 500 requests can wait for a change at once', () =>
-    expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS));
+  }
+  await pass(60_000);
+  expect(endedAt).toHaveLength(WAITERS);
+  expect(Math.min(...endedAt)).toBeGreaterThanOrEqual(10_150);
+  expect(Math.max(...endedAt) - 10_150).toBeLessThanOrEqual(2 * POLL_MS);
+  expect(reads.length).toBeLessThanOrEqual(Math.ceil(11_000 / POLL_MS) + 1);
+  expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS);
 });
 
 it('reads a record once per second for any number of requests that do not wait', async () => {
-  const { waiting, poll, reads, runTo } = scene([]);
+  const { waiting, poll, reads } = record('');
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
   for (let ms = 0; ms < 3_000; ms += 100) {
-    await runTo(ms);
     await Promise.all([app.request('/'), app.request('/')]);
+    await pass(100);
   }
   expect(reads).toEqual([0, 1_000, 2_000]);
 });
 
-it('reads a record near its end five times a second, for waiting requests and for others', async () => {
-  const { waiting, poll, reads, runTo } = scene([
-    [2_000, 'settling'],
-    [2_700, 'finished'],
-  ]);
-  const near = { ...poll, isNear: ({ state }: { state: string }) => state === 'settling' };
-  const first = waiting.nextChange(near, 55_000);
-  await runTo(2_050);
-  expect((await first).value.state).toBe('settling');
-  const second = waiting.nextChange(near, 55_000);
-  await runTo(5_000);
-  expect((await second).value.state).toBe('finished');
-  expect(reads).toEqual([0, 1_000, 2_000, 2_250, 2_450, 2_650, 2_850]);
-});
-
 it('a response repeats the granted wait, limited to the longest one, in Preference-Applied', async () => {
-  const { waiting, poll, runTo } = scene([[1_000, 'finished']]);
+  const { waiting, poll } = record('1s finished');
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
   const call = Promise.resolve(app.request('/', { headers: { prefer: 'wait=600' } }));
-  await runTo(3_000);
+  await pass(3_000);
   const response = await call;
   expect(await response.json()).toEqual({ state: 'finished' });
   expect(response.headers.get('preference-applied')).toBe('wait=55');
