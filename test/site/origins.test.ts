@@ -43,22 +43,26 @@ it('unconfirmed sats are not in any sum of origins, because the balance does not
 eachScene(`
   a swap paid all of it                 | 61975 | 61975 |      | 61975 | Every sat came from a swap of this service.
   nothing has arrived                   |       |       |      | 0     | No sat has arrived yet.
+  the reserve spent a part of it        | 61975 -975 | 61975 | | 61000 | Every sat came from a swap of this service.
   no swap paid a part                   | 61975 | 60000 |      | 61975 | 1,975 of 61,975 sats did not come from a swap.
   older swaps are not listed            | 61975 |       | more | 61975 | Not every sat is in the newest lists.
   an inflow is not listed               | 61975 | 61975 |      | 62975 | Not every sat is in the newest lists.
   a listed inflow is not in the balance | 9     | 9     |      | 8     | Not every sat is in the newest lists.
   the balance is not known              | 9     | 9     |      |       | Where the sats came from cannot be read.
 `)(
-  'when %s, with an inflow of %s sats, a swap of %s, further swaps "%s" and a balance of %s, the verdict is only: %s',
-  (_title, inflow = '', swap = '', more = '', balance = '', text = '') => {
+  'when %s, with payments of %s sats, a swap of %s, further swaps "%s" and a balance of %s, the verdict is only: %s',
+  (_title, nets = '', swap = '', more = '', balance = '', text = '') => {
     const example = exampleOf('listSwaps').transactions[0];
-    const swaps = swap === '' ? [] : [{ ...example, txId: 'tx', btcSatoshis: swap }];
-    const inflows = [{ txid: 'tx', blockTime: 5, blockHeight: 1, netSatoshis: inflow }];
+    const swaps = swap === '' ? [] : [{ ...example, txId: 'tx 0', btcSatoshis: swap }];
+    const transactions = nets
+      .split(' ')
+      .filter(Boolean)
+      .map((netSatoshis, at) => ({ txid: `tx ${at}`, blockTime: 5, blockHeight: 1, netSatoshis }));
     const reserves = exampleOf('getReserves');
     const answers = {
       'getReserves {}': { ...reserves, bitcoin: { ...reserves.bitcoin, balanceSatoshis: balance || null } },
       'listSwaps {"limit":100}': { transactions: swaps, next_cursor: more || null },
-      'listBitcoinTransactions {"limit":100}': { transactions: inflow === '' ? [] : inflows },
+      'listBitcoinTransactions {"limit":100}': { transactions },
     };
     const html = withAnswers(answers, () => String(CoverVerdict({})));
     const verdicts = [

@@ -370,6 +370,7 @@ describe('the verdict of the overview', () => {
   const READ: Readonly<Record<string, Parameters<typeof verdictOf>[0]>> = {
     unread: { value: null, failure: null },
     covered: summaryOf({ state: 'covered', reserveSatoshis: '7', supplySatoshis: '5' }),
+    unknown: summaryOf({ state: 'unknown' }),
     'short six hours later': shortAt('18:00:00.000'),
     'short ten seconds before': shortAt('11:59:50.000'),
   };
@@ -380,6 +381,9 @@ describe('the verdict of the overview', () => {
     covered                  | reserve contradicted | bad  | BTC is NOT               | in your browser
     short six hours later    | all confirmed        | bad  | ^Not covered:            | by this service
     short ten seconds before | reserve unchecked    | bad  | ^Not covered:            | by this service
+    covered                  | reserve unchecked    | good | ^Covered:                | by this service
+    covered                  | supply warned        | good | ^Covered:                | by this service
+    unknown                  | idle                 | warn | not known                |
     covered                  | supply unchecked     | good | ^Covered:                | by this service
   `)(
     'with %s figures and the check %s, the verdict is %s, says %s, and names who compared: %s',
