@@ -1,4 +1,4 @@
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 
 /** The lines of a text table as their cells: one scene a line, bars between the cells. A line continues its scene if it begins with a bar, or follows a semicolon. */
 export const scenes = (table: string): string[][] =>
@@ -43,20 +43,22 @@ export function msOf(text: string): number {
   return text.startsWith('-') ? -sum : sum;
 }
 
+type Verbs = Readonly<Record<string, (...words: never[]) => unknown>>;
+
 /**
  * Runs steps such as `wait 5s; detail a = expired`, each a verb and its words.
  * @param compare gets what a step with ` = ` returns
  */
 export async function playSteps(
   steps: string,
-  verbs: Readonly<Record<string, (...words: string[]) => unknown>>,
-  compare: (actual: string, expected: string, step: string) => void,
+  verbs: Verbs,
+  compare = (actual: string, expected: string, step: string): void => expect(actual, step).toBe(expected),
 ): Promise<void> {
   for (const step of steps.split(';').map((text) => text.trim())) {
     const [act = '', expected] = step.split(' = ');
     if (act.endsWith(' =') || expected === '') throw new Error(`nothing is expected: ${step}`);
     const [name = '', ...words] = act.split(' ');
-    const verb = verbs[name];
+    const verb = verbs[name] as ((...words: string[]) => unknown) | undefined;
     if (!verb) throw new Error(`no verb: ${step}`);
     const actual = await verb(...words);
     if (expected !== undefined) compare(String(actual), expected, step);

@@ -144,8 +144,7 @@ function createStage() {
   };
 }
 
-const play = (_title?: string, steps = ''): Promise<void> =>
-  playSteps(steps, createStage(), (actual, expected, step) => expect(actual, step).toBe(expected));
+const play = (_title?: string, steps = ''): Promise<void> => playSteps(steps, createStage());
 
 eachScene(`
   a deposit that is not final                | lookup pending; claim = DEPOSIT_NOT_FINAL retry:5
