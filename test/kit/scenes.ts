@@ -43,6 +43,7 @@ export function msOf(text: string): number {
   return text.startsWith('-') ? -sum : sum;
 }
 
+/** What the steps of a scene may do and look at, by name. */
 type Verbs = Readonly<Record<string, (...words: never[]) => unknown>>;
 
 /**
@@ -64,3 +65,7 @@ export async function playSteps(
     if (expected !== undefined) compare(String(actual), expected, step);
   }
 }
+
+/** A test for each `title | steps` of a text table, over verbs that are made for it. */
+export const playScenes = (table: string) => (createVerbs: () => Verbs | Promise<Verbs>) =>
+  eachScene(table)('%s', async (_title, steps = '') => playSteps(steps, await createVerbs()));

@@ -8,7 +8,7 @@ import { createD1Mirror, flushOutbox } from '../../../src/custody/kernel/outbox.
 import { openD1 } from '../../kit/d1.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
-import { eachScene, msOf, playSteps } from '../../kit/scenes.ts';
+import { msOf, playScenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const orNone = (texts: readonly unknown[]): string => texts.join(', ') || 'none';
@@ -121,7 +121,7 @@ function createStage() {
   };
 }
 
-eachScene(`
+playScenes(`
   the outbox delivers all rows in batches of forty, then is empty
     | rows 95; flush; delivered = 95; batches = 3; flush; batches = 3
   delivers 40 rows that fill one batch, then stops
@@ -158,7 +158,7 @@ eachScene(`
     | rows 3; d1 loses answers; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
   an outage of D1 is not treated as another refusal of a row that D1 refused before
     | rows 1; refuse 1; flush; d1 down; flushes 9 1h; aside = none
-`)('%s', (_title, steps = '') => playSteps(steps, createStage().verbs));
+`)(() => createStage().verbs);
 
 it('a row that D1 refuses is retried with growing delays of at most six minutes, and raises one alarm', async () => {
   const { verbs, tries, logged } = createStage();

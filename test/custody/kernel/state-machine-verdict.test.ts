@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type NodeView, prunedNodes, withLateWitnesses } from '../../../src/custody/kernel/observation.ts';
 import { attemptVerdict, expiryHeight } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
-import { scenes } from '../../kit/scenes.ts';
+import { eachScene } from '../../kit/scenes.ts';
 
 /** One node's view as its scene writes it: `node proof|view [member=value] [commitment] [in=slot] [failed|free|unread]`. */
 function viewOf(text: string): NodeView {
@@ -20,50 +20,48 @@ function viewOf(text: string): NodeView {
   return { ...(kind === 'proof' ? deathProof : view)({ node, ...status }), ...Object.fromEntries(members) };
 }
 
-it.each(
-  scenes(`
-    one node has read everything                          | 1 | one proof                                             | dead
-    one of several nodes has, and none shows a status     | 1 | one view, two proof, three view                       | dead
-    one of several witnesses has                          | 1 | one proof, two view, three view                       | dead
-    the status is as old as the finalized height          | 1 | one proof finalizedSlot=1200 statusSlot=1200          | dead
-    the history begins at the slot of the signing         | 1 | one proof firstAvailableSlot=900                      | dead
-    the history begins one slot later                     | 1 | one proof firstAvailableSlot=901                      | unseen
-    the start of the history is not read                  | 1 | one proof firstAvailableSlot=null                     | unseen
-    a block at the last valid height may hold it          | 1 | one proof finalizedHeight=1000                        | unseen
-    the height is below the last valid one                | 1 | one proof finalizedHeight=999                         | unseen
-    the status is older than the height                   | 1 | one proof statusSlot=1199                             | unseen
-    two nodes have a piece of the proof each              | 1 | one proof firstAvailableSlot=null, two proof finalizedHeight=1000, two proof finalizedHeight=900 finalizedSlot=900 | unseen
-    another node has the newer status                     | 1 | one proof statusSlot=1199, two view statusSlot=5000   | unseen
-    no node responds                                      | 1 |                                                       | unseen
-    any node has seen it processed                        | 1 | one proof, two view processed, three proof            | seen
-    any node has seen it confirmed                        | 1 | one proof, two view confirmed                         | seen
-    any node has seen it finalized                        | 1 | one proof, two view finalized                         | landed
-    a failure that is confirmed may be undone             | 1 | one view confirmed failed                             | seen
-    a failure that is processed may be undone             | 1 | one view processed failed, two proof                  | seen
-    a finalized success                                   | 1 | one view finalized                                    | landed
-    a finalized failure                                   | 1 | one view finalized failed                             | rejected
-    a finalized status outranks others                    | 1 | one view confirmed failed, two view finalized         | landed
-    finalized statuses that contradict decide nothing     | 1 | one view finalized, two view finalized failed         | seen
-    both of two nodes prove it, each with its own height  | 2 | one proof, two proof                                  | dead
-    one node alone proves it                              | 2 | one proof                                             | unseen
-    one node proves it twice                              | 2 | one proof, one proof                                  | unseen
-    the second has not passed its own height              | 2 | one proof, two proof finalizedHeight=1000             | unseen
-    no height was recorded for the second                 | 2 | one proof, three proof                                | unseen
-    one of two nodes shows the failure                    | 2 | one view finalized failed, two view                   | seen
-    both show the failure                                 | 2 | one view finalized failed, two view finalized failed  | rejected
-    both show the failure, in different slots             | 2 | one view finalized failed, two view finalized failed in=1000000000000000 | seen
-    two of three show the failure in one slot             | 2 | one view finalized failed, two view finalized failed, three view finalized failed in=1000000000000000 | rejected
-    one shows a success, the other proves its end         | 2 | one view finalized, two proof                         | landed
-    the fee of a failure is not read                      | 2 | one proof finalized unread, two proof finalized unread | seen
-    a failure took no fee                                 | 2 | one proof finalized free, two proof finalized free    | seen
-    a failure took a fee at one of two nodes              | 2 | one proof finalized failed, two proof finalized free  | seen
-    its fee is unread at one of two nodes                 | 2 | one proof finalized failed, two proof finalized unread | seen
-    two of three show a fee                               | 2 | one proof finalized free, two proof finalized failed, three proof finalized failed | rejected
-    no fee at one node, a success at another              | 2 | one proof finalized free, two proof finalized         | landed
-    a fee at two nodes, a success at a third              | 2 | one proof finalized failed, two proof finalized failed, three proof finalized | seen
-    an unread fee at one node, a success at another       | 2 | one proof finalized unread, two proof finalized       | seen
-  `),
-)('the nodes give a verdict on an attempt: %s', (_what, quorum, views, verdict) => {
+eachScene(`
+  one node has read everything                          | 1 | one proof                                             | dead
+  one of several nodes has, and none shows a status     | 1 | one view, two proof, three view                       | dead
+  one of several witnesses has                          | 1 | one proof, two view, three view                       | dead
+  the status is as old as the finalized height          | 1 | one proof finalizedSlot=1200 statusSlot=1200          | dead
+  the history begins at the slot of the signing         | 1 | one proof firstAvailableSlot=900                      | dead
+  the history begins one slot later                     | 1 | one proof firstAvailableSlot=901                      | unseen
+  the start of the history is not read                  | 1 | one proof firstAvailableSlot=null                     | unseen
+  a block at the last valid height may hold it          | 1 | one proof finalizedHeight=1000                        | unseen
+  the height is below the last valid one                | 1 | one proof finalizedHeight=999                         | unseen
+  the status is older than the height                   | 1 | one proof statusSlot=1199                             | unseen
+  two nodes have a piece of the proof each              | 1 | one proof firstAvailableSlot=null, two proof finalizedHeight=1000, two proof finalizedHeight=900 finalizedSlot=900 | unseen
+  another node has the newer status                     | 1 | one proof statusSlot=1199, two view statusSlot=5000   | unseen
+  no node responds                                      | 1 |                                                       | unseen
+  any node has seen it processed                        | 1 | one proof, two view processed, three proof            | seen
+  any node has seen it confirmed                        | 1 | one proof, two view confirmed                         | seen
+  any node has seen it finalized                        | 1 | one proof, two view finalized                         | landed
+  a failure that is confirmed may be undone             | 1 | one view confirmed failed                             | seen
+  a failure that is processed may be undone             | 1 | one view processed failed, two proof                  | seen
+  a finalized success                                   | 1 | one view finalized                                    | landed
+  a finalized failure                                   | 1 | one view finalized failed                             | rejected
+  a finalized status outranks others                    | 1 | one view confirmed failed, two view finalized         | landed
+  finalized statuses that contradict decide nothing     | 1 | one view finalized, two view finalized failed         | seen
+  both of two nodes prove it, each with its own height  | 2 | one proof, two proof                                  | dead
+  one node alone proves it                              | 2 | one proof                                             | unseen
+  one node proves it twice                              | 2 | one proof, one proof                                  | unseen
+  the second has not passed its own height              | 2 | one proof, two proof finalizedHeight=1000             | unseen
+  no height was recorded for the second                 | 2 | one proof, three proof                                | unseen
+  one of two nodes shows the failure                    | 2 | one view finalized failed, two view                   | seen
+  both show the failure                                 | 2 | one view finalized failed, two view finalized failed  | rejected
+  both show the failure, in different slots             | 2 | one view finalized failed, two view finalized failed in=1000000000000000 | seen
+  two of three show the failure in one slot             | 2 | one view finalized failed, two view finalized failed, three view finalized failed in=1000000000000000 | rejected
+  one shows a success, the other proves its end         | 2 | one view finalized, two proof                         | landed
+  the fee of a failure is not read                      | 2 | one proof finalized unread, two proof finalized unread | seen
+  a failure took no fee                                 | 2 | one proof finalized free, two proof finalized free    | seen
+  a failure took a fee at one of two nodes              | 2 | one proof finalized failed, two proof finalized free  | seen
+  its fee is unread at one of two nodes                 | 2 | one proof finalized failed, two proof finalized unread | seen
+  two of three show a fee                               | 2 | one proof finalized free, two proof finalized failed, three proof finalized failed | rejected
+  no fee at one node, a success at another              | 2 | one proof finalized free, two proof finalized         | landed
+  a fee at two nodes, a success at a third              | 2 | one proof finalized failed, two proof finalized failed, three proof finalized | seen
+  an unread fee at one node, a success at another       | 2 | one proof finalized unread, two proof finalized       | seen
+`)('the nodes give a verdict on an attempt: %s', (_what, quorum, views, verdict) => {
   const shown = views
     .split(', ')
     .filter((each) => each !== '')

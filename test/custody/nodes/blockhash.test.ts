@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
-import { scenes } from '../../kit/scenes.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { nodesOver, type TestChain } from '../../kit/solana-node.ts';
 import { inContext } from '../../world/solana-shapes.ts';
 
@@ -17,20 +17,18 @@ function chainOf(text: string): TestChain {
   };
 }
 
-it.each(
-  scenes(`
-    all nodes show the same blockhash                    | h500 500, h500 500, h500 500     | h500
-    two of three nodes are a slot ahead of the third     | h501 501, h501 501, h500 500     | h501
-    one of three nodes is a slot ahead of the others     | h501 501, h500 500, h500 500     | h500
-    each of three nodes is at another slot               | h502 502, h501 501, h500 500     | h501
-    one of two nodes is a slot behind                    | h501 501, h500 500               | h500
-    one node shows an old blockhash as the newest        | h360 501 502, h501 501, h500 500 | h501
-    one node shows an old blockhash far ahead            | h360 501 9000, h501 501, h501 501 | h501
-    one node shows an old blockhash in the others' slot  | h360 501, h501 501, h501 501     | h501
-    one of two nodes shows an old blockhash far ahead    | h360 501 9000, h501 501          | h501
-    one of three nodes invents a blockhash               | h9999 501 9000, h501 501, h500 500| h501
-  `),
-)(
+eachScene(`
+  all nodes show the same blockhash                    | h500 500, h500 500, h500 500     | h500
+  two of three nodes are a slot ahead of the third     | h501 501, h501 501, h500 500     | h501
+  one of three nodes is a slot ahead of the others     | h501 501, h500 500, h500 500     | h500
+  each of three nodes is at another slot               | h502 502, h501 501, h500 500     | h501
+  one of two nodes is a slot behind                    | h501 501, h500 500               | h500
+  one node shows an old blockhash as the newest        | h360 501 502, h501 501, h500 500 | h501
+  one node shows an old blockhash far ahead            | h360 501 9000, h501 501, h501 501 | h501
+  one node shows an old blockhash in the others' slot  | h360 501, h501 501, h501 501     | h501
+  one of two nodes shows an old blockhash far ahead    | h360 501 9000, h501 501          | h501
+  one of three nodes invents a blockhash               | h9999 501 9000, h501 501, h500 500| h501
+`)(
   'chooses a blockhash that most nodes show, or else the newest that a quorum has reached: %s',
   async (_title, tips, expected) => {
     const nodes = nodesOver(tips.split(', ').map(chainOf));

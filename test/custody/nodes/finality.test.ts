@@ -10,7 +10,7 @@ import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { AGREEMENT, land } from '../../kit/fake-chain.ts';
 import { NOW } from '../../kit/sample-operations.ts';
-import { playSteps, scenes } from '../../kit/scenes.ts';
+import { eachScene, playScenes } from '../../kit/scenes.ts';
 import { nodeBody, nodesOver } from '../../kit/solana-node.ts';
 
 const MINUTE_MS = 60_000;
@@ -60,9 +60,9 @@ function setUp() {
 }
 
 /** Plays checks a minute apart: `pass MINUTES` and the slots that each of the three nodes finalizes in a minute. */
-async function play(steps: string): Promise<void> {
+function createVerbs() {
   const w = setUp();
-  const verbs = {
+  return {
     async pass(minutes: string, ...slots: string[]) {
       for (let minute = 0; minute < Number(minutes); minute++) {
         for (const [index, node] of w.nodes.entries()) node.newest += Number(slots[index] ?? 0);
@@ -84,33 +84,30 @@ async function play(steps: string): Promise<void> {
       return stalledSince === null ? 'no' : `from ${(stalledSince - NOW) / MINUTE_MS}`;
     },
   };
-  await playSteps(steps, verbs);
 }
 
-it.each(
-  scenes(`
-    a chain that finalizes nothing is reported as stalled, and not as a missing quorum
-      | pass 5 150 150 150; stalled = no; pass 2; stalled = no; pass 30; stalled = from 4; pass 1 1 1 1; stalled = no
-    treats slot 0 at the first check as a valid slot
-      | show 0; pass 1; stalled = no; pass 5; stalled = from 0
-    an hour without checks is not reported as a stall
-      | pass 1; clock 60; stalled = no; pass 1 1 1 1; stalled = no
-    no stall is reported while the first of three nodes stands still
-      | pass 10 0 150 150; stalled = no
-    no stall is reported while the second of three nodes stands still
-      | pass 10 150 0 150; stalled = no
-    no stall is reported while the third of three nodes stands still
-      | pass 10 150 150 0; stalled = no
-    a stalled chain is detected even if one of three nodes invents new slots
-      | pass 10 150 0 0; stalled = from 0
-    the first of three nodes that advances by one slot a minute does not hold the finalized slot back
-      | pass 2 1 150 151; final = 800; stalled = no
-    nodes of another cluster with lower slots cause no stall
-      | pass 1; show 100; pass 10 1 1 1; stalled = no
-    a stall is measured again after the clock was set back
-      | pass 1; clock -60; pass 2; stalled = no; pass 3; stalled = from -59
-  `),
-)('%s', (_title, steps = '') => play(steps));
+playScenes(`
+  a chain that finalizes nothing is reported as stalled, and not as a missing quorum
+    | pass 5 150 150 150; stalled = no; pass 2; stalled = no; pass 30; stalled = from 4; pass 1 1 1 1; stalled = no
+  treats slot 0 at the first check as a valid slot
+    | show 0; pass 1; stalled = no; pass 5; stalled = from 0
+  an hour without checks is not reported as a stall
+    | pass 1; clock 60; stalled = no; pass 1 1 1 1; stalled = no
+  no stall is reported while the first of three nodes stands still
+    | pass 10 0 150 150; stalled = no
+  no stall is reported while the second of three nodes stands still
+    | pass 10 150 0 150; stalled = no
+  no stall is reported while the third of three nodes stands still
+    | pass 10 150 150 0; stalled = no
+  a stalled chain is detected even if one of three nodes invents new slots
+    | pass 10 150 0 0; stalled = from 0
+  the first of three nodes that advances by one slot a minute does not hold the finalized slot back
+    | pass 2 1 150 151; final = 800; stalled = no
+  nodes of another cluster with lower slots cause no stall
+    | pass 1; show 100; pass 10 1 1 1; stalled = no
+  a stall is measured again after the clock was set back
+    | pass 1; clock -60; pass 2; stalled = no; pass 3; stalled = from -59
+`)(createVerbs);
 
 it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', unknown[]]>([
   ['no certificate on two nodes', 'towerbft', [null, null, CERTIFICATE]],
@@ -128,18 +125,16 @@ it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', unknown[]]>([
 });
 
 /** A node's slot is also its height here. */
-it.each(
-  scenes(`
-    nodes that agree                                          | 400000 400000 400000    | 400000/400000 400000 400000
-    nodes that lag: a floor by the first, a proof by the last | 400000 400100 400020    | 400020/400100 400100 400000
-    one of three far below                                    | 400000 400001 7         | 400000/400001 400001 400000
-    one of three far above                                    | 400000 999999999 400001 | 400000/400001 400001 400000
-    one of two far below, while the third is down             | 400000 7 down           | none none none
-    one of two nodes far below                                | 400000 7                | none none none
-    one of two nodes lags longer than a blockhash is valid    | 400000 399800           | 399800/400000 none none
-    two of three down                                         | 400000 down down        | none none none
-  `),
-)(
+eachScene(`
+  nodes that agree                                          | 400000 400000 400000    | 400000/400000 400000 400000
+  nodes that lag: a floor by the first, a proof by the last | 400000 400100 400020    | 400020/400100 400100 400000
+  one of three far below                                    | 400000 400001 7         | 400000/400001 400001 400000
+  one of three far above                                    | 400000 999999999 400001 | 400000/400001 400001 400000
+  one of two far below, while the third is down             | 400000 7 down           | none none none
+  one of two nodes far below                                | 400000 7                | none none none
+  one of two nodes lags longer than a blockhash is valid    | 400000 399800           | 399800/400000 none none
+  two of three down                                         | 400000 down down        | none none none
+`)(
   'reads a slot, its floor and two heights that no lying node can falsify: %s',
   async (_title, shown = '', read = '') => {
     const chains = shown.split(' ').map((slot) => (slot === 'down' ? undefined : { newest: Number(slot) }));

@@ -3,7 +3,7 @@ import type { Signing } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
-import { eachScene, scenes } from '../../kit/scenes.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { HTML_429, type Recorded, refusal, replay, result, resultAt } from '../../providers/replay.ts';
 import {
   chainTransaction,
@@ -295,16 +295,14 @@ it('views request finalized data from all nodes, and statuses with a search of t
   });
 });
 
-it.each(
-  scenes(`
-    a node that responds first with 0 does not lower the balance          | 0 9 9    | 9
-    a node that responds second with 0 does not lower the balance         | 9 0 9    | 9
-    a node that responds first with ten times as much does not raise it   | 90 9 9   | 9
-    the balance of two nodes does not wait for the third                  | 9 9 hang | 9
-    nodes that differ give the balance that two of them reach             | 7 9 8    | 8
-    with one node down, the balance is the lower one of the other two     | 7 9 down | 7
-  `),
-)('%s', async (_title, shown = '', expected = '') => {
+eachScene(`
+  a node that responds first with 0 does not lower the balance          | 0 9 9    | 9
+  a node that responds second with 0 does not lower the balance         | 9 0 9    | 9
+  a node that responds first with ten times as much does not raise it   | 90 9 9   | 9
+  the balance of two nodes does not wait for the third                  | 9 9 hang | 9
+  nodes that differ give the balance that two of them reach             | 7 9 8    | 8
+  with one node down, the balance is the lower one of the other two     | 7 9 down | 7
+`)('%s', async (_title, shown = '', expected = '') => {
   let earlier = Promise.resolve();
   const nodes = shown.split(' ').map((sum, index) => {
     const turn = earlier.then(async () => {

@@ -10,7 +10,7 @@ import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/cust
 import { land } from '../../kit/fake-chain.ts';
 import { shownCode } from '../../kit/operator.ts';
 import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
-import { eachScene, msOf, playSteps } from '../../kit/scenes.ts';
+import { msOf, playScenes, playSteps } from '../../kit/scenes.ts';
 
 const THIEF = 'thief';
 const [AUTHORITY, SOURCE] = ['multisig of absr', 'source of asry'];
@@ -78,7 +78,7 @@ const FOUND: Readonly<Record<string, ChainTransaction>> = {
 const orNone = (texts: readonly unknown[]): string => texts.join(', ') || 'none';
 
 /** A custodian that is checked up to slot 100, before its nodes list the first transaction. */
-async function createStage(watched: Watched) {
+async function createStage(watched: Watched = { accounts: [AUTHORITY, SOURCE], mint: 'absr' }) {
   const first = createCustodianWorld({ watched });
   let [w, slot, count, code]: [CustodianWorld, bigint, number, string] = [first, 100n, 0, ''];
   w.chain.checkFinality = async () => ({ slot, floor: slot });
@@ -173,11 +173,7 @@ async function createStage(watched: Watched) {
   };
 }
 
-async function play(steps: string, watched: Watched = { accounts: [AUTHORITY, SOURCE], mint: 'absr' }) {
-  await playSteps(steps, await createStage(watched));
-}
-
-eachScene(`
+playScenes(`
   signing freezes in the first wake after SOL leaves without a row
     | lands sol; wake; frozen = unexplained_spend; spends = stolen; moved = 9000000000 lamports to thief
   signing freezes after SOL leaves without a row while the thief pays the fee
@@ -232,16 +228,16 @@ eachScene(`
     | lands sol; lands absr-of-others as other at 111; wake; rotate; wake; wake; frozen = unexplained_spend; signed = true, false; ask; confirm; frozen = null
   a freeze by spends of an earlier key ends when the key changes, and signing waits for the operator
     | lands sol; wake; restart; frozen = unexplained_spend; rotate; frozen = null; paused = operator; spends = none
-`)('%s', (_title, steps = '') => play(steps));
+`)(createStage);
 
-eachScene(`
+playScenes(`
   a transaction without token balances does not wait if no tokens are watched
     | lands nothing-without-balances; wake; minutes 3; failing = none
   a theft after 900 transactions of strangers in 45 minutes freezes signing if the finalized slot advances
     | minutes 45 40 20; lands sol at 1911 ahead; minutes 60 40; frozen = unexplained_spend; logged spends_unread = false
   a theft after 900 transactions of strangers raises an alarm if the nodes of a quorum show one slot for an hour
     | minutes 45 0 20; lands sol at 1911 ahead; minutes 60; frozen = null; logged spends_unread = true
-`)('%s', (_title, steps = '') => play(steps, { accounts: [] }));
+`)(() => createStage({ accounts: [] }));
 
 it('harmless transactions freeze nothing in any order, and a spend among them always freezes signing', async () => {
   const names = fc.subarray(Object.keys(HARMLESS));
@@ -255,7 +251,10 @@ it('harmless transactions freeze nothing in any order, and a spend among them al
           (what, at) => `lands ${what} as n${at}`,
         );
         const end = spend ? `unexplained_spend; spends = n${before.length}` : 'null; spends = none';
-        await play([...lands, 'wake', 'minutes 1 150', `frozen = ${end}`].join('; '));
+        await playSteps(
+          [...lands, 'wake', 'minutes 1 150', `frozen = ${end}`].join('; '),
+          await createStage(),
+        );
       },
     ),
     { numRuns: 40 },

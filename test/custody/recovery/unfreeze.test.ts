@@ -7,7 +7,7 @@ import { RESERVE, wallet } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld } from '../../kit/custodian.ts';
 import { credit } from '../../kit/fake-bridge.ts';
 import { SOL } from '../../kit/sample-operations.ts';
-import { scenes } from '../../kit/scenes.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { playCustody } from '../custody-scenes.ts';
 
 const entry = (signature: string, slot = 1_010n): SignatureEntry => ({
@@ -121,48 +121,46 @@ function historyVerbs(w: CustodianWorld) {
 /** A journal whose mark in D1 is higher, as after `restore-storage`, ten minutes after it was found. */
 const RESTORED = 'swap a; land; pass 2m; raise-mark; restart; fire; wait 10m';
 
-it.each(
-  scenes(`
-    a restored journal that lacks nothing is no longer frozen, but paused, after the command unfreeze
-      | ${RESTORED}; frozen = journal_behind_mirror; ops unfreeze = ok; frozen = null; paused = operator; ops resume; swap b client:other = created; restart; frozen = null
-    a restored journal stays frozen if D1 has a row that it lacks
-      | ${RESTORED}; add-row; ops unfreeze = refused; frozen = journal_behind_mirror
-    a restored journal stays frozen if the reserve signed a transaction that it lacks
-      | ${RESTORED}; sign-unknown; ops unfreeze = refused; frozen = journal_behind_mirror
-    a restored journal stays frozen if D1 does not respond
-      | ${RESTORED}; d1 down; ops unfreeze = refused; d1 up; frozen = journal_behind_mirror
-    a restored journal stays frozen until Solana has made 183 blocks, here in 73.2 seconds
-      | ${RESTORED}; wait -527s; ops unfreeze = refused; frozen = journal_behind_mirror; wait 1s; ops unfreeze = ok
-    a restored journal stays frozen while Solana makes no blocks, however much time passes
-      | swap a; land; pass 2m; raise-mark; restart; halt; fire; wait 1d; ops unfreeze = refused; frozen = journal_behind_mirror
-    storage restored to a time within an earlier freeze stays frozen until Solana has made 183 more blocks
-      | ${RESTORED}; remember; ops unfreeze = ok; ops resume; raise-mark; restore-journal; ops unfreeze = refused; wait 73s; ops unfreeze = refused; wait 1s; ops unfreeze = ok
-    an empty journal stays frozen, because it has lost every row
-      | ${RESTORED}; lose-journal; fire; wait 10m; ops unfreeze = refused; empty = true
-    a restored journal stays frozen if a key before a rotation signed a transaction that it lacks
-      | ${RESTORED}; rotate-key; signs new lost; unfreeze = refused after 1 lost; forget lost; unfreeze = ok after 1
-    unfreeze ends the freeze of a restored journal, even if others named the reserve 1,500 times
-      | ${RESTORED}; dust 1500; unfreeze 1 = ok after 1
-    a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 unrelated transactions
-      | ${RESTORED}; dust 1500; signs dust-0; fail-read 700; unfreeze 1 = refused after 1; says is listed by a node = true; unfreeze 1 = refused after 1 dust-0; reads-are-fewer-than 1900 = true
-    20,000 transactions of others that name the reserve delay unfreeze by several commands, each in another instance
-      | ${RESTORED}; dust 20000; unfreeze = ok after 9
-    unfreeze shows a transaction that the journal lacks although one of three nodes hides it
-      | ${RESTORED}; dust 20; nodes honest1 honest2 hides; unfreeze = ok after 1; freeze-again; signs dust-19 lost; unfreeze = refused after 1 lost
-    unfreeze shows a transaction that the journal lacks although one of three nodes invents a newer one
-      | ${RESTORED}; dust 20; nodes honest1 honest2 invents; unfreeze = ok after 1; freeze-again; signs dust-19 lost; unfreeze = refused after 1 lost
-    a restored journal stays frozen if only one of three nodes keeps its history
-      | ${RESTORED}; nodes honest1 empty2 empty3; unfreeze = refused after 1; says must keep the history since slot = true
-    a restored journal stays frozen, however often unfreeze is typed, while the nodes lack the history since its slot
-      | ${RESTORED}; dust 3; nodes short1 short2 short3; list-from 1000; unfreeze = refused after 1; unfreeze = refused after 1; unfreeze = refused after 1; says must keep the history since slot = true
-    one node of three with a short history does not delay unfreeze, however many transactions it lists
-      | ${RESTORED}; dust 250; nodes honest1 honest2 young; unfreeze 3 = ok after 1
-    a node that takes the position of another one does not continue in the list of that one
-      | ${RESTORED}; dust 900; signs dust-0; nodes lies honest1 honest2; fail-read 250; unfreeze = refused after 1; nodes honest1 lies; unfreeze = refused after 1 dust-0
-    a node that invents transactions of a later slot does not hide spends from a later unfreeze
-      | ${RESTORED}; dust 20; nodes honest1; invent 1200; unfreeze 1 = ok after 1; forget-invented; signs dust-19 lost; freeze-again; unfreeze 1 = refused after 1 lost
-  `),
-)('%s', (_title, steps = '') => {
+eachScene(`
+  a restored journal that lacks nothing is no longer frozen, but paused, after the command unfreeze
+    | ${RESTORED}; frozen = journal_behind_mirror; ops unfreeze = ok; frozen = null; paused = operator; ops resume; swap b client:other = created; restart; frozen = null
+  a restored journal stays frozen if D1 has a row that it lacks
+    | ${RESTORED}; add-row; ops unfreeze = refused; frozen = journal_behind_mirror
+  a restored journal stays frozen if the reserve signed a transaction that it lacks
+    | ${RESTORED}; sign-unknown; ops unfreeze = refused; frozen = journal_behind_mirror
+  a restored journal stays frozen if D1 does not respond
+    | ${RESTORED}; d1 down; ops unfreeze = refused; d1 up; frozen = journal_behind_mirror
+  a restored journal stays frozen until Solana has made 183 blocks, here in 73.2 seconds
+    | ${RESTORED}; wait -527s; ops unfreeze = refused; frozen = journal_behind_mirror; wait 1s; ops unfreeze = ok
+  a restored journal stays frozen while Solana makes no blocks, however much time passes
+    | swap a; land; pass 2m; raise-mark; restart; halt; fire; wait 1d; ops unfreeze = refused; frozen = journal_behind_mirror
+  storage restored to a time within an earlier freeze stays frozen until Solana has made 183 more blocks
+    | ${RESTORED}; remember; ops unfreeze = ok; ops resume; raise-mark; restore-journal; ops unfreeze = refused; wait 73s; ops unfreeze = refused; wait 1s; ops unfreeze = ok
+  an empty journal stays frozen, because it has lost every row
+    | ${RESTORED}; lose-journal; fire; wait 10m; ops unfreeze = refused; empty = true
+  a restored journal stays frozen if a key before a rotation signed a transaction that it lacks
+    | ${RESTORED}; rotate-key; signs new lost; unfreeze = refused after 1 lost; forget lost; unfreeze = ok after 1
+  unfreeze ends the freeze of a restored journal, even if others named the reserve 1,500 times
+    | ${RESTORED}; dust 1500; unfreeze 1 = ok after 1
+  a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 unrelated transactions
+    | ${RESTORED}; dust 1500; signs dust-0; fail-read 700; unfreeze 1 = refused after 1; says is listed by a node = true; unfreeze 1 = refused after 1 dust-0; reads-are-fewer-than 1900 = true
+  20,000 transactions of others that name the reserve delay unfreeze by several commands, each in another instance
+    | ${RESTORED}; dust 20000; unfreeze = ok after 9
+  unfreeze shows a transaction that the journal lacks although one of three nodes hides it
+    | ${RESTORED}; dust 20; nodes honest1 honest2 hides; unfreeze = ok after 1; freeze-again; signs dust-19 lost; unfreeze = refused after 1 lost
+  unfreeze shows a transaction that the journal lacks although one of three nodes invents a newer one
+    | ${RESTORED}; dust 20; nodes honest1 honest2 invents; unfreeze = ok after 1; freeze-again; signs dust-19 lost; unfreeze = refused after 1 lost
+  a restored journal stays frozen if only one of three nodes keeps its history
+    | ${RESTORED}; nodes honest1 empty2 empty3; unfreeze = refused after 1; says must keep the history since slot = true
+  a restored journal stays frozen, however often unfreeze is typed, while the nodes lack the history since its slot
+    | ${RESTORED}; dust 3; nodes short1 short2 short3; list-from 1000; unfreeze = refused after 1; unfreeze = refused after 1; unfreeze = refused after 1; says must keep the history since slot = true
+  one node of three with a short history does not delay unfreeze, however many transactions it lists
+    | ${RESTORED}; dust 250; nodes honest1 honest2 young; unfreeze 3 = ok after 1
+  a node that takes the position of another one does not continue in the list of that one
+    | ${RESTORED}; dust 900; signs dust-0; nodes lies honest1 honest2; fail-read 250; unfreeze = refused after 1; nodes honest1 lies; unfreeze = refused after 1 dust-0
+  a node that invents transactions of a later slot does not hide spends from a later unfreeze
+    | ${RESTORED}; dust 20; nodes honest1; invent 1200; unfreeze 1 = ok after 1; forget-invented; signs dust-19 lost; freeze-again; unfreeze 1 = refused after 1 lost
+`)('%s', (_title, steps = '') => {
   const w = createCustodianWorld();
   return playCustody(steps, w, historyVerbs(w));
 });
