@@ -1,148 +1,113 @@
 /** Creations begin regardless of the balance, because their cost was set aside at the sale. The signature checks both. */
-import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
-import { code, parseReason, upstream } from '../../../src/custody/kernel/reason.ts';
+import { reasonText } from '../../../src/custody/kernel/reason.ts';
 import { land } from '../../kit/fake-chain.ts';
-import { createKernel, type KernelRig, ready } from '../../kit/kernel.ts';
+import { createKernel, ready } from '../../kit/kernel.ts';
 import { FEE, NOW, planned } from '../../kit/sample-operations.ts';
+import { msOf, playScenes } from '../../kit/scenes.ts';
 
 const COST = lamports(1_000n);
 const FLOOR = lamports(100n);
 
-/** Creations of one cost each; the reserve holds `balance` lamports. */
-function selling(balance: bigint, creationsDay = 10n) {
-  let made = 0;
-  const prepared: string[] = [];
-  const w = createKernel(
-    {
-      async prepare({ id }) {
-        prepared.push(id);
-        return ready({ once: [], cost: 0n });
+/** Creations of 1,000 lamports each are queued; the balance must leave 100. */
+function createVerbs() {
+  let prepared = 0;
+  const ids: string[] = [];
+  const selling = (creationsDay: bigint) =>
+    createKernel(
+      {
+        async prepare() {
+          prepared++;
+          return ready({ once: [], cost: 0n });
+        },
       },
-    },
-    { floor: FLOOR, creations_day: creationsDay },
-  );
-  w.chain.nextBalance = async (slot) => ({ lamports: lamports(balance), slot });
-  const queue = (count: number): string[] =>
-    Array.from({ length: count }, () => {
-      const id = `token:${++made}`;
-      return w.add(planned({ id, kind: 'token', amount: lamports(0n), reserved: COST })).id;
-    });
-  return { ...w, prepared, queue };
-}
-const driveAll = (w: KernelRig, ids: readonly string[]) => Promise.all(ids.map((id) => w.executor.drive(id)));
-const statesOf = (w: KernelRig, ids: readonly string[]) => ids.map((id) => w.row(id).state);
-
-it.each([
-  ['is signed when the balance covers its cost and the floor', 0n, 'signed', null],
-  ['waits while the balance is one lamport short', 1n, 'planned', code('short_of_sol')],
-] as const)('a queued creation %s', async (_name, short, state, reason) => {
-  const w = selling(COST + FLOOR - short);
-  const [id = ''] = w.queue(1);
-  await w.executor.drive(id);
-  expect(w.row(id)).toMatchObject({ state, reason, reserved: COST });
-  expect(w.prepared).toHaveLength(state === 'signed' ? 1 : 0);
-});
-
-it.each([
-  ['at once', true],
-  ['one after another', false],
-])(
-  'when the balance covers one of five queued creations, only one is signed if they run %s',
-  async (_name, isAtOnce) => {
-    const w = selling(COST + FLOOR);
-    const ids = w.queue(5);
-    if (isAtOnce) await driveAll(w, ids);
-    else for (const id of ids) await w.executor.drive(id);
-    expect(statesOf(w, ids)).toEqual(['signed', ...Array(4).fill('planned')]);
-    expect(ids.slice(1).map((id) => w.row(id).reason)).toEqual(Array(4).fill(code('short_of_sol')));
-    expect(w.chain.sent).toHaveLength(1);
-  },
-);
-
-it('a queued creation is signed once an earlier one is done and the balance reflects it', async () => {
-  const w = selling(COST + FLOOR);
-  const [first = '', second = ''] = w.queue(2);
-  await driveAll(w, [first, second]);
-  land(w.chain, { debit: COST, slot: 5n });
-  w.clock.now += 60_000;
-  await w.executor.drive(first);
-  expect(w.row(first)).toMatchObject({ state: 'done', releasedSlot: 5n });
-  w.chain.nextBalance = async () => ({ lamports: lamports(COST + FLOOR), slot: 5n });
-  await w.executor.drive(second);
-  expect(w.row(second).state).toBe('signed');
-});
-
-it.each(['planned', 'signed'] as const)(
-  'a queued creation does not use the amount that a %s refund has reserved',
-  async (state) => {
-    const w = selling(COST + FLOOR);
-    const [id = ''] = w.queue(1);
-    w.add(planned({ id: 'refund:1', kind: 'refund', state, reserved: lamports(1n) }));
-    await w.executor.drive(id);
-    expect(w.row(id)).toMatchObject({ state: 'planned', reason: code('short_of_sol') });
-  },
-);
-
-it('a queued creation waits if another operation ended after the balance was read', async () => {
-  const w = selling(10n * COST);
-  const paying = w.add(planned({ id: 'refund:1', kind: 'refund', state: 'signed', dueAt: null }));
-  const [id = ''] = w.queue(1);
-  w.chain.nextBalance = async () => {
-    const landed = { state: 'done', reserved: lamports(0n), releasedSlot: 5n } as const;
-    w.journal.update(paying, { ...paying, ...landed }, NOW);
-    return { lamports: lamports(10n * COST), slot: 4n };
-  };
-  await w.executor.drive(id);
-  expect(w.row(id)).toMatchObject({ state: 'planned', reason: upstream('balance_outdated') });
-  expect(w.order).toEqual([]);
-});
-
-it('a queued creation is not prepared while the balance cannot be read', async () => {
-  const w = selling(10n * COST);
-  const [id = ''] = w.queue(1);
-  w.chain.nextBalance = () => Promise.reject(new Error('down'));
-  await w.executor.drive(id);
-  expect(w.row(id)).toMatchObject({ state: 'planned', reason: upstream('unexpected') });
-  expect(w.prepared).toEqual([]);
-});
-
-it("a queued creation above the day's limit is signed on a later day", async () => {
-  const w = selling(1_000n * COST, 2n);
-  const ids = w.queue(5);
-  land(w.chain, { debit: COST });
-  const done: number[] = [];
-  for (let day = 0; day < 3; day++) {
-    await driveAll(w, ids);
-    expect(ids.filter((id) => w.row(id).state === 'planned').map((id) => w.row(id).reason)).toEqual(
-      Array(Math.max(3 - 2 * day, 0)).fill(parseReason('limit_creations_day')),
+      { floor: FLOOR, creations_day: creationsDay },
     );
-    w.clock.now += 60_000;
-    await w.executor.driveDue(5);
-    done.push(statesOf(w, ids).filter((state) => state === 'done').length);
-    w.clock.now += DAY_MS;
-  }
-  expect(done).toEqual([2, 4, 5]);
-});
+  let w = selling(10n);
+  const stateOf = (id: string) =>
+    w.row(id).state === 'planned' ? (reasonText(w.row(id).reason) ?? 'planned') : w.row(id).state;
+  const refund = { id: 'refund:1', kind: 'refund' } as const;
+  return {
+    'per-day': (limit: string) => {
+      w = selling(BigInt(limit));
+    },
+    balance(sum: string, slot?: string) {
+      w.chain.nextBalance = async (least) => {
+        if (sum === 'unread') throw new Error('down');
+        return { lamports: lamports(BigInt(sum)), slot: slot === undefined ? least : BigInt(slot) };
+      };
+    },
+    queue(count: string) {
+      for (let at = 0; at < Number(count); at++) {
+        const id = `token:${ids.length + 1}`;
+        ids.push(w.add(planned({ id, kind: 'token', amount: lamports(0n), reserved: COST })).id);
+      }
+    },
+    /** A refund that has set aside this sum. */
+    refund: (state: 'planned' | 'signed', reserved: string) =>
+      w.add(planned({ ...refund, state, reserved: lamports(BigInt(reserved)), dueAt: null })),
+    /** The refund ends, in slot 5, while the balance of slot 4 is read. */
+    'ends-in-read'(balance: string) {
+      w.chain.nextBalance = async () => {
+        const ended = { state: 'done', reserved: lamports(0n), releasedSlot: 5n } as const;
+        w.journal.update(w.row('refund:1'), { ...w.row('refund:1'), ...ended }, NOW);
+        return { lamports: lamports(BigInt(balance)), slot: 4n };
+      };
+    },
+    /** A creation of two days ago, signed this long ago. */
+    earlier(state: 'failed' | 'done', ago: string) {
+      const old = {
+        kind: 'token',
+        createdAt: NOW - 2 * DAY_MS,
+        dueAt: null,
+        reserved: lamports(0n),
+      } as const;
+      w.add(planned({ ...old, id: `token:${state}`, state, signedAt: NOW - msOf(ago) }));
+    },
+    begin: (id: string) => w.begin(id, { reserved: lamports(FEE) }),
+    land: () => land(w.chain, { debit: COST, slot: 5n }),
+    wait: (length: string) => Object.assign(w.clock, { now: w.clock.now + msOf(length) }),
+    /** Runs one operation, or all creations at once. */
+    drive: (id?: string) => Promise.all((id ? [id] : ids).map((each) => w.executor.drive(each))),
+    async 'drive-in-turn'() {
+      for (const id of ids) await w.executor.drive(id);
+    },
+    due: () => w.executor.driveDue(5),
+    state: stateOf,
+    /** Each creation's state, or the reason for which it waits. */
+    states: () => ids.map(stateOf).join(' '),
+    reserved: () => w.row('token:1').reserved,
+    prepared: () => prepared,
+    sent: () => w.chain.sent.length,
+    calls: () => w.order.join(' ') || 'none',
+  };
+}
 
-it('a creation is counted in the daily limit from its signature on, and a failed one is not counted', async () => {
-  const w = selling(1_000n * COST, 1n);
-  const old = { kind: 'token', createdAt: NOW - 2 * DAY_MS, dueAt: null, reserved: lamports(0n) };
-  w.add(planned({ ...old, id: 'token:failed', state: 'failed', signedAt: NOW - 1 }));
-  const [id = ''] = w.queue(1);
-  w.add(planned({ ...old, id: 'token:late', state: 'done', signedAt: NOW - DAY_MS + 1 }));
-  await w.executor.drive(id);
-  expect(w.row(id)).toMatchObject({ state: 'planned', reason: parseReason('limit_creations_day') });
-  w.clock.now += 10_000;
-  await w.executor.drive(id);
-  expect(w.row(id).state).toBe('signed');
-});
-
-it('a payout reserves its cost when it starts, so it is signed without a read of the balance', async () => {
-  const w = createKernel({ prepare: async () => ready({ once: [] }) });
-  await w.begin('asry:one', { reserved: lamports(FEE) });
-  w.chain.nextBalance = () => Promise.reject(new Error('down'));
-  await w.executor.drive('asry:one');
-  expect(w.row('asry:one').state).toBe('signed');
-});
+playScenes(`
+  a queued creation is signed when the balance covers its cost and the floor
+    | balance 1100; queue 1; drive; states = signed; reserved = 1000; prepared = 1
+  a queued creation waits while the balance is one lamport short
+    | balance 1099; queue 1; drive; states = short_of_sol; reserved = 1000; prepared = 0
+  when the balance covers one of five queued creations, only one is signed if they run at once
+    | balance 1100; queue 5; drive; states = signed short_of_sol short_of_sol short_of_sol short_of_sol; sent = 1
+  when the balance covers one of five queued creations, only one is signed if they run one after another
+    | balance 1100; queue 5; drive-in-turn; states = signed short_of_sol short_of_sol short_of_sol short_of_sol; sent = 1
+  a queued creation is signed once an earlier one is done and the balance reflects it
+    | balance 1100; queue 2; drive; land; wait 1m; drive token:1; states = done short_of_sol; balance 1100 5; drive token:2; states = done signed
+  a queued creation does not use the amount that a planned refund has reserved
+    | balance 1100; queue 1; refund planned 1; drive; states = short_of_sol
+  a queued creation does not use the amount that a signed refund has reserved
+    | balance 1100; queue 1; refund signed 1; drive; states = short_of_sol
+  a queued creation waits if another operation ended after the balance was read
+    | refund signed 1; queue 1; ends-in-read 10000; drive; states = upstream_balance_outdated; calls = none
+  a queued creation is not prepared while the balance cannot be read
+    | queue 1; balance unread; drive; states = upstream_unexpected; prepared = 0
+  a queued creation above the day's limit is signed on a later day
+    | per-day 2; balance 1000000; queue 5; land; drive; states = signed signed limit_creations_day limit_creations_day limit_creations_day; wait 1m; due; wait 1d;
+      drive; states = done done signed signed limit_creations_day; wait 1m; due; wait 1d; drive; states = done done done done signed; wait 1m; due; states = done done done done done
+  a creation is counted in the daily limit from its signature on, and a failed one is not counted
+    | per-day 1; balance 1000000; earlier failed 1ms; queue 1; earlier done 23h59m59s999ms; drive; states = limit_creations_day; wait 10s; drive; states = signed
+  a payout reserves its cost when it starts, so it is signed without a read of the balance
+    | balance 10000; begin asry:one; balance unread; drive asry:one; state asry:one = signed
+`)(createVerbs);
