@@ -2,8 +2,6 @@
 import { expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
 import { createBalanceReader } from '../../src/custody/kernel/begin-operation.ts';
-import { Quorum } from '../../src/custody/nodes/quorum.ts';
-import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
@@ -65,40 +63,4 @@ it('a balance that was read before the clock was set back is read again', async 
   expect(reads).toBe(1);
   clock.now -= DAY_MS;
   expect((await read(1n)).lamports).toBe(2n);
-});
-
-it('new operations are refused after the clock was set back while changes wait for D1', async () => {
-  const w = createCustodianWorld();
-  await w.custody.wake();
-  w.mirror.state = 'down';
-  await w.custody.createSwap(keyed('a'));
-  w.clock.now -= DAY_MS;
-  expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
-    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
-  });
-});
-
-it('a read without a quorum raises its alarm after ten minutes even if the clock was set back', async () => {
-  const clock = { now: NOW };
-  const lines: unknown[] = [];
-  const quorum = new Quorum({
-    nodes: [{ name: 'up' }, { name: 'down' }],
-    now: () => clock.now,
-    log: (line) => void lines.push(line),
-  });
-  const unanswered = () =>
-    expect(
-      quorum.ask(
-        'question',
-        async ({ name }) => (name === 'up' ? 1 : Promise.reject(new Error('down'))),
-        () => undefined,
-      ),
-    ).rejects.toThrow();
-  await unanswered();
-  clock.now -= DAY_MS;
-  await unanswered();
-  expect(lines).toEqual([]);
-  clock.now += 10 * MINUTE + 1;
-  await unanswered();
-  expect(lines).toMatchObject([{ level: 'alarm', event: 'quorum_missing', failed: ['down'] }]);
 });

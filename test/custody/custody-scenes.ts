@@ -107,11 +107,10 @@ function createStage(w: CustodianWorld) {
       );
       const again = answer.replayed ? ['again'] : [];
       if (answer.type === 'created') return ['created', ...again].join(' ');
-      const facts = Object.entries({
-        ...answer.refusal.details,
-        retry: answer.refusal.retryAfterSeconds,
-      }).map((fact) => fact.join(':'));
-      return [answer.refusal.code, ...again, ...facts].join(' ');
+      const { code, message, details, retryAfterSeconds: retry } = answer.refusal;
+      said = message;
+      const facts = Object.entries({ ...details, retry }).map((fact) => fact.join(':'));
+      return [code, ...again, ...facts].join(' ');
     },
     /**
      * How many of as many simultaneous calls make a swap of 0.1 SOL. Each call has a client of its own, unless one client
@@ -213,6 +212,7 @@ function createStage(w: CustodianWorld) {
     /** Whether the row that was added last has changed. */
     changed: () => !isDeepStrictEqual(row, w.journal.get(row?.id ?? '')),
     used: async (limit: string) => (await custody.report()).limits.find(({ name }) => name === limit)?.used,
+    /** Whether the last command or refusal has this text. */
     said: (...words: string[]) => said.includes(words.join(' ')),
     state: (name: string) => new Journal(storage).get(`swap:key-${name}`)?.state,
     born: () => birthOf(new Journal(storage)) !== undefined,
@@ -225,9 +225,14 @@ function createStage(w: CustodianWorld) {
     mirrored(name: string) {
       const row = w.mirror.operation(`swap:key-${name}`);
       const own = w.journal.get(`swap:key-${name}`);
-      return isDeepStrictEqual(row, own) ? 'same' : row?.state;
+      if (isDeepStrictEqual(row, own)) return 'same';
+      // D1 has the checks as of the last change of the state.
+      const { dueAt, looks } = own ?? {};
+      return row && isDeepStrictEqual({ ...row, dueAt, looks }, own) ? 'same but for checks' : row?.state;
     },
     rows: () => w.mirror.rows.size,
+    'refused-rows': async () => (await custody.report()).refusedRows,
+    undelivered: async () => (await custody.report()).undeliveredSinceMs,
     /** The rows of D1 against those at the first look. */
     d1rows() {
       rows ||= shown();
@@ -257,7 +262,7 @@ export async function playCustody(
   w: CustodianWorld = createCustodianWorld(),
   more: object = {},
 ): Promise<void> {
-  await playSteps(steps, { ...createStage(w), ...more } as never, (actual, expected, step) => {
+  await playSteps(steps, { ...createStage(w), ...more }, (actual, expected, step) => {
     const [code = '', ...facts] = actual.split(' ');
     const outcome = [code, ...facts.filter((fact) => expected.split(' ').includes(fact))].join(' ');
     expect(step.startsWith('swap ') ? outcome : actual, step).toBe(expected);
