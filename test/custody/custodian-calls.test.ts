@@ -4,8 +4,8 @@ import type { CustodyDeps } from '../../src/custody/dependencies.ts';
 import type { OperationKind } from '../../src/custody/kernel/operation.ts';
 import { createCustodianWorld, request } from '../kit/custodian.ts';
 import { CREATION, planned, SIGNED_AT, SOL } from '../kit/sample-operations.ts';
-import { scenes } from '../kit/scenes.ts';
-import { playCustody } from './custody-scenes.ts';
+import { eachScene } from '../kit/scenes.ts';
+import { copyOf, playCustody } from './custody-scenes.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 /** A creation that costs only its fee. */
@@ -22,58 +22,56 @@ const creation: OperationKind = {
   settle: async () => ({ settlement: { state: 'pending', detail: '' }, once: [] }),
 };
 
-it.each(
-  scenes(`
-    an operation that could not be signed for six hours awaits the operator
-      | add planned kind=asry; wait 6h1ms; held = 1; awaiting = swap:one
-    an operation that waits for its signature for a shorter time does not await the operator
-      | add planned kind=asry; wait 6h; held = 0; awaiting = none
-    an operation that failed and for which something is outstanding awaits the operator
-      | add outstanding; wait 1ms; held = 1; awaiting = swap:one
-    an operation that failed and for which nothing is outstanding does not await the operator
-      | add closed; wait 1ms; held = 0; awaiting = none
-    an operation that is held awaits the operator
-      | add planned reason=held_unproven; wait 1ms; held = 1; awaiting = swap:one
-    an operation whose module is not configured is kept, and waits for the operator
-      | add planned id=token:one kind=token; fire; row token:one = planned held_unknown_state; held = 1
-    finds a swap by its signature, but no operation of another kind
-      | swap a; add signed id=asry:one kind=asry signing=2; found signature-1 = waiting; found signature-2 = undefined; found signature-9 = undefined
-    the operator can list the newest operations and those that are open, and can retry only open ones
-      | add planned id=asry:one kind=asry reason=held_unproven due=50m; add signed id=swap:open; list = swap:open, asry:one; awaiting = asry:one; ops retry asry:one = ok; row asry:one = planned none, due; ops retry nobody = refused; end swap:open; ops retry swap:open = refused; logged operator_command = 4
-    write-off ends the wait for a refunded swap only once, and records its SOL as a cost
-      | add outstanding detail=refunded reason=refunded; ops write-off swap:one = ok; row = failed refunded; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
-    write-off ends the wait for a swap that the bridge failed only once, and records its SOL as a cost
-      | add outstanding; ops write-off swap:one = ok; row = failed bridge_failed; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
-    write-off ends the wait for a held swap only once, and records its SOL as a cost
-      | add settling detail=held reason=held_unsettled; ops write-off swap:one = ok; row = failed written_off; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
-    a write-off frees the unsettled limit, but uses up the cost limit for a day after the signature
-      | add outstanding signedAt=now; ops write-off swap:one; used unsettled = 0; used cost_day = 1010000000; swap a = SWAP_LIMIT_REACHED limit:cost_day; wait 1d; swap b = created
-    write-off refuses a swap that is signed
-      | add signed; ops write-off swap:one = refused; changed = false
-    write-off refuses a swap that is settling
-      | add settling; ops write-off swap:one = refused; changed = false
-    write-off refuses a swap that is done
-      | add done; ops write-off swap:one = refused; changed = false
-    write-off refuses a swap that was refused before its signature
-      | add closed; ops write-off swap:one = refused; changed = false
-    write-off refuses an id that no operation has
-      | ops write-off = refused
-    restore-storage stores a higher revision in D1 before it restores, so that the restored journal is frozen
-      | restores work; restore -1d = ok; restored-to = -86400000 ms, mark +1
-    a swap is refused between a restore of the storage and the restart
-      | restores work; restore -1ms = ok; swap a plain = SWAPS_PAUSED reason:journal_behind_mirror
-    signing continues after a restore of the storage that fails
-      | restores fail; restore -1ms = refused; swap a plain = created; frozen = null
-    an earlier freeze continues after a restore of the storage that fails
-      | freeze unexplained_spend; restores fail; restore -1ms = refused; swap a plain = SWAPS_PAUSED reason:unexplained_spend
-    restore-storage refuses the future, a time that the platform no longer keeps, and a text that is no time
-      | restores work; restore 1m = refused; restore -31d = refused; ops restore-storage yesterday = refused; restored-to = none
-    restore-storage has no effect on a platform without history, or while D1 does not respond
-      | restore -1ms = refused; restores work; d1 down; restore -1ms = refused; restored-to = none
-    ops unfreeze ends a freeze, and ops resume ends the pause that follows
-      | freeze unexplained_spend; ops unfreeze; frozen = unexplained_spend; confirm unfreeze = ok; swap a plain = SWAPS_PAUSED; ops resume; swap a plain = created
-  `),
-)('%s', (_title, steps = '') => playCustody(steps));
+eachScene(`
+  an operation that could not be signed for six hours awaits the operator
+    | add planned kind=asry; wait 6h1ms; held = 1; awaiting = swap:one
+  an operation that waits for its signature for a shorter time does not await the operator
+    | add planned kind=asry; wait 6h; held = 0; awaiting = none
+  an operation that failed and for which something is outstanding awaits the operator
+    | add outstanding; wait 1ms; held = 1; awaiting = swap:one
+  an operation that failed and for which nothing is outstanding does not await the operator
+    | add closed; wait 1ms; held = 0; awaiting = none
+  an operation that is held awaits the operator
+    | add planned reason=held_unproven; wait 1ms; held = 1; awaiting = swap:one
+  an operation whose module is not configured is kept, and waits for the operator
+    | add planned id=token:one kind=token; fire; row token:one = planned held_unknown_state; held = 1
+  finds a swap by its signature, but no operation of another kind
+    | swap a; add signed id=asry:one kind=asry signing=2; found signature-1 = waiting; found signature-2 = undefined; found signature-9 = undefined
+  the operator can list the newest operations and those that are open, and can retry only open ones
+    | add planned id=asry:one kind=asry reason=held_unproven due=50m; add signed id=swap:open; list = swap:open, asry:one; awaiting = asry:one; ops retry asry:one = ok; row asry:one = planned none, due; ops retry nobody = refused; end swap:open; ops retry swap:open = refused; logged operator_command = 4
+  write-off ends the wait for a refunded swap only once, and records its SOL as a cost
+    | add outstanding detail=refunded reason=refunded; ops write-off swap:one = ok; row = failed refunded; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
+  write-off ends the wait for a swap that the bridge failed only once, and records its SOL as a cost
+    | add outstanding; ops write-off swap:one = ok; row = failed bridge_failed; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
+  write-off ends the wait for a held swap only once, and records its SOL as a cost
+    | add settling detail=held reason=held_unsettled; ops write-off swap:one = ok; row = failed written_off; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
+  a write-off frees the unsettled limit, but uses up the cost limit for a day after the signature
+    | add outstanding signedAt=now; ops write-off swap:one; used unsettled = 0; used cost_day = 1010000000; swap a = SWAP_LIMIT_REACHED limit:cost_day; wait 1d; swap b = created
+  write-off refuses a swap that is signed
+    | add signed; ops write-off swap:one = refused; changed = false
+  write-off refuses a swap that is settling
+    | add settling; ops write-off swap:one = refused; changed = false
+  write-off refuses a swap that is done
+    | add done; ops write-off swap:one = refused; changed = false
+  write-off refuses a swap that was refused before its signature
+    | add closed; ops write-off swap:one = refused; changed = false
+  write-off refuses an id that no operation has
+    | ops write-off = refused
+  restore-storage stores a higher revision in D1 before it restores, so that the restored journal is frozen
+    | restores work; restore -1d = ok; restored-to = -86400000 ms, mark +1
+  a swap is refused between a restore of the storage and the restart
+    | restores work; restore -1ms = ok; swap a plain = SWAPS_PAUSED reason:journal_behind_mirror
+  signing continues after a restore of the storage that fails
+    | restores fail; restore -1ms = refused; swap a plain = created; frozen = null
+  an earlier freeze continues after a restore of the storage that fails
+    | freeze unexplained_spend; restores fail; restore -1ms = refused; swap a plain = SWAPS_PAUSED reason:unexplained_spend
+  restore-storage refuses the future, a time that the platform no longer keeps, and a text that is no time
+    | restores work; restore 1m = refused; restore -31d = refused; ops restore-storage yesterday = refused; restored-to = none
+  restore-storage has no effect on a platform without history, or while D1 does not respond
+    | restore -1ms = refused; restores work; d1 down; restore -1ms = refused; restored-to = none
+  ops unfreeze ends a freeze, and ops resume ends the pause that follows
+    | freeze unexplained_spend; ops unfreeze; frozen = unexplained_spend; confirm unfreeze = ok; swap a plain = SWAPS_PAUSED; ops resume; swap a plain = created
+`)('%s', (_title, steps = '') => playCustody(steps));
 
 const limits = createCustodianWorld().deps.limits;
 it.each([
@@ -118,7 +116,7 @@ describe('reading a payment request', () => {
     w.clock.now += 2_000;
     const find = () => w.custody.findRequest(opened.request.id);
     const inMirror = () => [...w.mirror.rows.values()].find(({ entity }) => entity === 'listings');
-    return { w, find, inMirror };
+    return { w, id: opened.request.id, find, inMirror };
   }
 
   it.each([
@@ -131,6 +129,16 @@ describe('reading a payment request', () => {
     expect(await w.custody.ops({ name: 'restore-storage', id })).toMatchObject({ ok: works });
     await w.custody.wake();
     expect(w.storage.exec('SELECT state FROM requests')).toEqual([{ state }]);
+  });
+
+  it('a request that the journal has lost is read from D1, so that a paid one is not shown as unpaid', async () => {
+    const { w, id, find } = await paid();
+    const old = copyOf(w.storage);
+    await w.custody.wake();
+    expect(await find()).toMatchObject({ detail: 'completed' });
+    const custody = w.start(old);
+    await custody.alarm();
+    await expect(custody.findRequest(id)).rejects.toThrow('lost rows');
   });
 
   it('an ended payment request is delivered to D1 before the caller reads it there', async () => {

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openStorage, STORAGE_VERSION } from '../../src/custody/versioned-store.ts';
-import { createCustodianWorld, keyed } from '../kit/custodian.ts';
-import { land } from '../kit/fake-chain.ts';
+import { createCustodianWorld } from '../kit/custodian.ts';
+import { eachScene } from '../kit/scenes.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
+import { playCustody } from './custody-scenes.ts';
 
 it('marks a new storage with the version of this release, once', () => {
   const storage = createSqliteStorage();
@@ -13,67 +14,32 @@ it('marks a new storage with the version of this release, once', () => {
   ]);
 });
 
-describe('storage of a newer version', () => {
-  async function rolledBack() {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    w.journal.setMeta('storage_version', String(STORAGE_VERSION + 1));
-    w.chain.sent.length = 0;
-    return w;
-  }
+const NEWER = STORAGE_VERSION + 1;
+/** An operation of a newer release, in the storage that this release now opens. */
+const ROLLED_BACK = `swap a; sent; version ${NEWER}; journal; restart`;
 
-  it('the custodian neither signs nor sends nor writes over storage of a newer version', async () => {
-    const w = await rolledBack();
-    const rows = () => w.storage.exec('SELECT * FROM operations');
-    const before = rows();
-    const custody = w.start();
-    land(w.chain);
-    w.clock.now += 60_000;
-    await custody.alarm();
-    await custody.wake();
-    const answer = await custody.createSwap(keyed('b'));
-    expect(answer).toMatchObject({
-      type: 'refused',
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'storage_newer' } },
-    });
-    expect(rows()).toEqual(before);
-    expect(w.chain.sent).toEqual([]);
-    expect(w.signatures()).toBe(1);
-  });
-
-  it('storage of a newer version is reported as frozen and raises an alarm, and operator commands are refused with the reason', async () => {
-    const w = await rolledBack();
-    const custody = w.start();
-    expect(w.logged).toContain('storage_newer');
-    expect(await custody.report()).toMatchObject({ frozen: 'storage_newer' });
-    expect(await custody.signingState()).toMatchObject({ frozen: 'storage_newer' });
-    const answer = await custody.ops({ name: 'resume' });
-    expect(answer).toMatchObject({ ok: false });
-    expect(answer.message).toContain(`version ${STORAGE_VERSION + 1}`);
-  });
-
-  it('an older release still returns a swap from storage of a newer version', async () => {
-    const w = await rolledBack();
-    expect(await w.start().findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
-  });
-
-  it('operations in newer storage continue when the stored timer fires in the newer release', async () => {
-    const w = await rolledBack();
-    await w.start().alarm();
-    expect(w.storage.alarm).not.toBeNull();
-    w.journal.setMeta('storage_version', String(STORAGE_VERSION));
-    land(w.chain);
-    w.clock.now = w.storage.alarm ?? 0;
-    await w.start().alarm();
-    expect(w.journal.get('swap:key-a')?.state).toBe('settling');
-  });
-
-  it.each(['1.5', 'two', '-1', '01', '0'])(
-    'any stored version other than that of this release is treated as newer: %s',
-    async (version) => {
-      const w = await rolledBack();
-      w.journal.setMeta('storage_version', version);
-      expect(await w.start().report()).toMatchObject({ frozen: 'storage_newer' });
+eachScene(`
+  the custodian neither signs nor sends nor writes over storage of a newer version
+    | ${ROLLED_BACK}; land; wait 1m; fire; wake; swap b = SWAPS_PAUSED reason:storage_newer; journal = same; sent = no more; signatures = 1
+  storage of a newer version is reported as frozen and raises an alarm, and operator commands are refused with the reason
+    | ${ROLLED_BACK}; logged storage_newer = 1; frozen = storage_newer; signing = storage_newer; ops resume = refused; said version ${NEWER} = true
+  an older release still returns a swap from storage of a newer version
+    | ${ROLLED_BACK}; found signature-1 = waiting
+  operations in newer storage continue when the stored timer fires in the newer release
+    | ${ROLLED_BACK}; fire; next = soon; version ${STORAGE_VERSION}; land; restart; until a settling
+  any stored version other than that of this release is treated as newer
+    | version 1.5; restart; frozen = storage_newer; version two; restart; frozen = storage_newer; version -1; restart; frozen = storage_newer;
+      version 01; restart; frozen = storage_newer; version 0; restart; frozen = storage_newer; version ${STORAGE_VERSION}; restart; frozen = null
+`)('%s', (_title, steps = '') => {
+  const w = createCustodianWorld();
+  let rows = '';
+  return playCustody(steps, w, {
+    version: (version: string) => w.journal.setMeta('storage_version', version),
+    /** The journal against that at the first look. */
+    journal() {
+      const shown = JSON.stringify(w.storage.exec('SELECT * FROM operations'));
+      rows ||= shown;
+      return rows === shown ? 'same' : 'changed';
     },
-  );
+  });
 });

@@ -2,7 +2,7 @@
  * The journal check and the search for unexplained spends, with a node that omits or invents entries, or keeps little
  * history.
  */
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
@@ -11,6 +11,7 @@ import { within } from '../../../src/http/within.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { nodesOver } from '../../kit/solana-node.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { signature } from '../payments/payment-world.ts';
@@ -23,21 +24,35 @@ const transfer = (signature: string, slot = 950n): ChainTransaction => reserveTr
 
 type Fake = {
   readonly hides?: boolean;
-  readonly isDown?: boolean;
   /** Listed by this node alone. */
   readonly invents?: ChainTransaction;
   /** The oldest slot that it keeps. */
   readonly firstBlock?: bigint;
 };
 
+/** Undefined: the node is down. */
+const NODES: Readonly<Record<string, Fake | undefined>> = {
+  honest: {},
+  hides: { hides: true },
+  down: undefined,
+  pruned: { firstBlock: 960n },
+  invents: { invents: transfer(signature(2), 960n) },
+  'hides-and-invents': { hides: true, invents: transfer(signature(2), 960n) },
+  /** Hours ahead. */
+  'invents-far': { invents: transfer('far', 10n ** 15n) },
+};
+
 /** The reserve signed one transaction, in slot 950. */
-function setUp(...fakes: Fake[]) {
-  const chains = fakes.map(({ hides, isDown, invents, firstBlock = 0n }) => {
+function setUp(names: readonly string[]) {
+  const chains = names.map((name) => {
+    const fake = NODES[name];
+    if (!fake) return undefined;
+    const { hides, invents, firstBlock = 0n } = fake;
     const transactions = [...(invents ? [invents] : []), transfer(OURS)].filter(
       ({ slot, signature }) => slot >= firstBlock && !(hides && signature === OURS),
     );
     const methods = { getFirstAvailableBlock: () => Number(firstBlock) };
-    return isDown ? undefined : { newest: FINALIZED, transactions, methods };
+    return { newest: FINALIZED, transactions, methods };
   });
   const view = new SolanaView({
     nodes: nodesOver(chains),
@@ -58,85 +73,47 @@ function setUp(...fakes: Fake[]) {
       transaction: (signature: string) => view.transaction(signature),
       balance: async () => 9n * SOL,
     });
-    return [isComplete, frozenReason(journal)];
+    return isComplete ? 'complete' : frozenReason(journal);
   };
-  const spends = async (explained: readonly string[] = []) => {
+  const spends = async (explained: string) => {
     const found = await missingSpends(
       {
         reserveAddress: RESERVE,
         histories: [view.historyOf(RESERVE)],
         transaction: (signature: string) => view.transaction(signature),
-        isExplained: (signature) => explained.includes(signature),
+        isExplained: (signature) => explained === 'explained' && signature === OURS,
       },
       journal,
       0n,
     );
-    return found.map(({ signature }) => signature);
+    return found.map(({ signature }) => (signature === OURS ? 'ours' : signature)).join() || 'none';
   };
-  return { checked, spends };
+  return { start: checked, spends };
 }
 
-const HIDES: Fake = { hides: true };
-const HONEST: Fake = {};
-const DOWN: Fake = { isDown: true };
-const INVENTS: Fake = { invents: transfer(signature(2), 960n) };
-const FAR: Fake = { invents: transfer('far', 10n ** 15n) };
-
-const EMPTY_BUT_SIGNED = [false, 'journal_empty_but_reserve_has_signed'];
-
-describe('the first start of an empty journal', () => {
-  it.each<[string, Fake[]]>([
-    ['the first of two nodes hides the transaction', [HIDES, HONEST]],
-    ['the first of three hides it', [HIDES, HONEST, HONEST]],
-    ['one of three hides it and one is down', [HIDES, DOWN, HONEST]],
-    ['the first of three has pruned it', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('an empty journal is frozen if the reserve has signed before, even if %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).checked()).toEqual(EMPTY_BUT_SIGNED);
-  });
-
-  it.each<[string, Fake[]]>([
-    ['one of two nodes is down', [HONEST, DOWN]],
-    ['two of three are down', [DOWN, HONEST, DOWN]],
-  ])('an empty journal is neither accepted nor frozen while %s', async (_name, nodes) => {
-    await expect(setUp(...nodes).checked()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
-
-  it('a transaction that one of three nodes invents does not freeze an empty journal', async () => {
-    const hiding = { ...INVENTS, hides: true };
-    expect(await setUp(hiding, HIDES, HIDES).checked()).toEqual([true, undefined]);
-  });
-});
-
-describe('unexplained spends', () => {
-  it.each<[string, Fake[]]>([
-    ['the first of two nodes does not list', [HIDES, HONEST, HONEST]],
-    ['the first of three keeps no longer', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('unexplained spends include a transaction that %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).spends()).toEqual([OURS]);
-  });
-
-  it('a transaction of the reserve is not an unexplained spend if a row has its signature', async () => {
-    expect(await setUp(HONEST).spends([OURS])).toEqual([]);
-  });
-
-  it.each<[string, Fake[]]>([
-    ['in a past slot', [INVENTS, HONEST, HONEST]],
-    ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
-  ])('unexplained spends omit a transaction that one of three nodes invents %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).spends()).toEqual([OURS]);
-  });
-
-  it.each<[string, Fake[]]>([
-    ['one of two nodes hides it', [HIDES, HONEST]],
-    ['one of two nodes has pruned it', [{ firstBlock: 960n }, HONEST]],
-    ['one of two nodes invents it', [INVENTS, HONEST]],
-    ['two of three have pruned it', [{ firstBlock: 960n }, { firstBlock: 960n }, HONEST]],
-  ])('unexplained spends are unknown while a transaction has no quorum: %s', async (_name, nodes) => {
-    await expect(setUp(...nodes).spends()).rejects.toThrow(/must show it.*add a third node/s);
-  });
-
-  it('unexplained spends need a second node, because one list cannot prove that a transaction is missing', async () => {
-    await expect(setUp(HONEST, DOWN).spends()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    await expect(setUp(DOWN, HONEST, DOWN).spends()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
+eachScene(`
+  an empty journal is frozen if the reserve has signed before, even if the first of two nodes hides that      | start | hides honest         | journal_empty_but_reserve_has_signed
+  an empty journal is frozen if the reserve has signed before, even if the first of three nodes hides that    | start | hides honest honest  | journal_empty_but_reserve_has_signed
+  an empty journal is frozen if the reserve has signed before, even if one of three hides that, one is down   | start | hides down honest    | journal_empty_but_reserve_has_signed
+  an empty journal is frozen if the reserve has signed before, even if the first of three has pruned that     | start | pruned honest honest | journal_empty_but_reserve_has_signed
+  an empty journal is neither accepted nor frozen while one of two nodes is down                              | start | honest down          | UPSTREAM_FAILED
+  an empty journal is neither accepted nor frozen while two of three nodes are down                           | start | down honest down     | UPSTREAM_FAILED
+  a transaction that one of three nodes invents does not freeze an empty journal                              | start | hides-and-invents hides hides | complete
+  unexplained spends include a transaction that the first of three nodes does not list                        | spends | hides honest honest  | ours
+  unexplained spends include a transaction that the first of three nodes keeps no longer                      | spends | pruned honest honest | ours
+  a transaction of the reserve is not an unexplained spend if a row has its signature                         | spends explained | honest     | none
+  unexplained spends omit a transaction that one of three nodes invents in a past slot                        | spends | invents honest honest | ours
+  unexplained spends omit a transaction that one of three nodes invents in a slot that lies hours ahead       | spends | invents-far honest honest | ours
+  unexplained spends are unknown while one of two nodes hides a transaction                                   | spends | hides honest         | a third node
+  unexplained spends are unknown while one of two nodes has pruned a transaction                              | spends | pruned honest        | a third node
+  unexplained spends are unknown while one of two nodes invents a transaction                                 | spends | invents honest       | a third node
+  unexplained spends are unknown while two of three nodes have pruned a transaction                           | spends | pruned pruned honest | a third node
+  unexplained spends need a second node, because one list cannot prove that a transaction is missing          | spends | honest down          | UPSTREAM_FAILED
+  unexplained spends need a second of three nodes, because one list cannot prove that one is missing          | spends | down honest down     | UPSTREAM_FAILED
+`)('%s', async (_title, asked = '', nodes = '', expected) => {
+  const [what = '', explained = ''] = asked.split(' ');
+  const shown = await setUp(nodes.split(' '))
+    [what as 'start' | 'spends'](explained)
+    .catch(({ code, message }) => (/must show it.*add a third node/s.test(message) ? 'a third node' : code));
+  expect(shown).toBe(expected);
 });

@@ -4,7 +4,8 @@ import { birthOf, lostRequest } from '../../../src/custody/kernel/birth.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
-import { scenes } from '../../kit/scenes.ts';
+import { shownCode } from '../../kit/operator.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { key } from '../../simulator/ledger.ts';
@@ -16,36 +17,34 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const PAYER = wallet(51);
 
-const codeIn = (message: string | undefined): string => /--confirm (\w+)/.exec(message ?? '')?.[1] ?? '';
 const refusalOf = (answer: ClaimAnswer | undefined): string =>
   answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'no response');
 
-/** A custodian whose storage was emptied after a swap; D1 has the swap. */
+/** A custodian whose storage was emptied after a swap; D1 has the swap. The command has shown its code. */
 async function lost() {
   const w = createCustodianWorld({ contact: 'mailto:operator@sluice.example' });
   await w.custody.createSwap(keyed('old'));
   const storage = createSqliteStorage();
   const custody = w.start(storage);
   await custody.alarm();
-  return { w, storage, custody, journal: new Journal(storage), before: [...w.mirror.rows.values()] };
+  w.clock.now += 10 * MINUTE;
+  const id = shownCode((await custody.ops({ name: 'begin-anew' })).message);
+  const confirm = () => custody.ops({ name: 'begin-anew', id });
+  return { w, custody, confirm, journal: new Journal(storage), before: [...w.mirror.rows.values()] };
 }
 
 describe('the command begin-anew', () => {
-  it.each(
-    scenes(`
-      the command begin-anew refuses a journal that has lost nothing
-        | ops begin-anew = refused
-      the command begin-anew waits for 183 blocks after a loss, then shows a code, and changes nothing without it
-        | swap old; lose-journal; fire; ops begin-anew = refused; wait 2m; ops begin-anew = ok; ops begin-anew deadbeef = refused; born = false; frozen = journal_behind_mirror
-    `),
-  )('%s', (_title, steps = '') => playCustody(steps));
+  eachScene(`
+    the command begin-anew refuses a journal that has lost nothing
+      | ops begin-anew = refused
+    the command begin-anew waits for 183 blocks after a loss, then shows a code, and changes nothing without it
+      | swap old; lose-journal; fire; ops begin-anew = refused; wait 2m; ops begin-anew = ok; ops begin-anew deadbeef = refused; born = false; frozen = journal_behind_mirror
+`)('%s', (_title, steps = '') => playCustody(steps));
 
   it('starts a paused journal after the highest revision and number of D1, and changes no row of D1', async () => {
-    const { w, custody, journal, before } = await lost();
-    w.clock.now += 10 * MINUTE;
+    const { w, custody, confirm, journal, before } = await lost();
     const mark = await w.mirror.mark();
-    const code = codeIn((await custody.ops({ name: 'begin-anew' })).message);
-    expect(await custody.ops({ name: 'begin-anew', id: code })).toMatchObject({ ok: true });
+    expect(await confirm()).toMatchObject({ ok: true });
     expect(await custody.report()).toMatchObject({ frozen: null, paused: 'operator', openOperations: 0 });
     expect(birthOf(journal)).toEqual({ at: w.clock.now, slot: '940', revision: mark });
     expect(w.mirror.birth).toEqual({ at: w.clock.now, slot: '940', revision: mark });
@@ -69,33 +68,27 @@ describe('the command begin-anew', () => {
   });
 
   it('leaves the journal frozen when D1 fails in the middle, and a repeated command completes it', async () => {
-    const { w, custody, journal } = await lost();
-    w.clock.now += 10 * MINUTE;
-    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    const { w, custody, confirm, journal } = await lost();
     const { recordsAfter } = w.mirror;
     w.mirror.recordsAfter = () => Promise.reject(new Error('D1_ERROR'));
-    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: false });
+    expect(await confirm()).toMatchObject({ ok: false });
     expect([birthOf(journal), (await custody.report()).frozen]).toEqual([undefined, 'journal_behind_mirror']);
     w.mirror.recordsAfter = recordsAfter;
-    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
+    expect(await confirm()).toMatchObject({ ok: true });
   });
 
   it('does not start while one node is far ahead, because its slot would refuse the payments of the next hour', async () => {
-    const { w, custody, journal } = await lost();
-    w.clock.now += 10 * MINUTE;
-    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    const { w, confirm, journal } = await lost();
     w.chain.checkFinality = async () => ({ slot: 940n, floor: 940n + 183n });
-    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: false });
+    expect(await confirm()).toMatchObject({ ok: false });
     expect(birthOf(journal)).toBeUndefined();
     w.chain.checkFinality = async () => ({ slot: 940n, floor: 940n + 182n });
-    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
+    expect(await confirm()).toMatchObject({ ok: true });
     expect(birthOf(journal)?.slot).toBe('1122');
   });
 
   it('continues with more rows of D1 than one command reads, and takes each of them over', async () => {
-    const { w, custody, journal } = await lost();
-    w.clock.now += 10 * MINUTE;
-    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    const { w, confirm, journal } = await lost();
     const { recordsAfter } = w.mirror;
     const [swap] = await recordsAfter('operation', '', 1);
     const nameOf = (at: number) => `swap:key-${String(at).padStart(5, '0')}`;
@@ -111,7 +104,7 @@ describe('the command begin-anew', () => {
     for (const message of messages) {
       expect(birthOf(journal)).toBeUndefined();
       reads = 0;
-      const answer = await custody.ops({ name: 'begin-anew', id });
+      const answer = await confirm();
       expect(answer).toMatchObject({ ok: true, message: expect.stringContaining(message) });
       expect(reads).toBeLessThanOrEqual(40);
     }
@@ -121,10 +114,8 @@ describe('the command begin-anew', () => {
   });
 
   it('two simultaneous begin-anew commands start one new journal', async () => {
-    const { w, custody, journal } = await lost();
-    w.clock.now += 10 * MINUTE;
-    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
-    const answers = await Promise.all([1, 2].map(() => custody.ops({ name: 'begin-anew', id })));
+    const { confirm, journal } = await lost();
+    const answers = await Promise.all([confirm(), confirm()]);
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
     expect(birthOf(journal)).toBeDefined();
   });
