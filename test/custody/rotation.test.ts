@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import type { Journal } from '../../src/custody/kernel/journal.ts';
-import { KEY_ROTATED } from '../../src/custody/kernel/reason.ts';
+import type { Kind } from '../../src/custody/kernel/operation.ts';
+import { KEY_ROTATED, reasonText } from '../../src/custody/kernel/reason.ts';
 import { type AbsrPorts, DailyMint } from '../../src/custody/reserve/daily-mint.ts';
 import { wallet } from '../kit/addresses.ts';
 import { createCustodianWorld, keyed } from '../kit/custodian.ts';
@@ -18,87 +19,72 @@ import {
   statusOf,
   view,
 } from '../kit/sample-operations.ts';
+import { msOf, playScenes } from '../kit/scenes.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 const OLD = wallet(77);
-const KINDS = ['swap', 'token', 'asry', 'absr', 'refund'];
 
-describe('an operation of an earlier key', () => {
-  it.each(KINDS)('a planned operation of an earlier key ends without a signature: %s', async (kind) => {
-    const w = createKernel();
-    w.add(planned({ id: `${kind}:one`, kind, signer: OLD }));
-    await w.executor.drive(`${kind}:one`);
-    expect(w.row(`${kind}:one`)).toMatchObject({
-      state: 'failed',
-      reason: KEY_ROTATED,
-      signing: null,
-      reserved: 0n,
-      amount: 0n,
-      dueAt: null,
-    });
-    expect(w.order).toEqual([]);
-  });
+/** An operation of this kind that an earlier key has begun. */
+function createVerbs(kind: Kind) {
+  const w = createKernel();
+  const id = `${kind}:one`;
+  return {
+    old: (state: 'planned' | 'signed', looks = '0') =>
+      w.add({ planned, signed }[state]({ id, kind, signer: OLD, looks: Number(looks) })),
+    land: () => land(w.chain),
+    views: (what: 'expiry' | 'failure') =>
+      Object.assign(w.chain, {
+        nextViews: () => [what === 'expiry' ? deathProof() : view({ status: statusOf('finalized', true) })],
+      }),
+    wait: (length: string) => Object.assign(w.clock, { now: w.clock.now + msOf(length) }),
+    drive: () => w.executor.drive(id),
+    state: () => w.row(id).state,
+    reason: () => reasonText(w.row(id).reason),
+    holds: () => `${w.row(id).amount} moved, ${w.row(id).reserved} reserved, ${w.row(id).dueAt} due`,
+    signature: () => w.row(id).signing?.signature ?? 'none',
+    signs: () => w.order.filter((step) => step === 'sign').length,
+    sent: () => w.chain.sent.join() || 'nothing',
+    'looked-up': () => [...w.chain.signers].map((signer) => (signer === OLD ? 'old' : signer)).join(),
+  };
+}
 
-  it.each(KINDS)('a signed operation of an earlier key is sent until it lands: %s', async (kind) => {
-    const w = createKernel();
-    land(w.chain);
-    w.add(signed({ id: `${kind}:one`, kind, signer: OLD }));
-    await w.executor.drive(`${kind}:one`);
-    w.clock.now += 60_000;
-    await w.executor.drive(`${kind}:one`);
-    expect(w.row(`${kind}:one`).state).toBe(kind === 'swap' ? 'settling' : 'done');
-    expect([...w.chain.signers]).toEqual([OLD]);
-    expect(w.chain.sent).toEqual([signingOf('one').wire]);
-    expect(w.order).not.toContain('sign');
-  });
+describe.each(['swap', 'token', 'asry', 'absr', 'refund'])('an operation of the kind %s', (kind) => {
+  // A swap also settles, and keeps the signature of an attempt that has ended.
+  const [landed, kept] = kind === 'swap' ? ['settling', 'signature-one'] : ['done', 'none'];
+  playScenes(`
+    a planned operation of an earlier key ends without a signature
+      | old planned; drive; state = failed; reason = key_rotated; signature = none; holds = 0 moved, 0 reserved, null due; signs = 0; sent = nothing
+    a signed operation of an earlier key is sent until it lands
+      | land; old signed; drive; wait 1m; drive; state = ${landed}; looked-up = old; sent = wire-one; signs = 0
+    an operation of an earlier key ends without another signature once a quorum proves its expiry
+      | old signed 1; drive; state = signed; views expiry; wait 1m; drive; state = failed; signature = ${kept}; signs = 0
+    an operation of an earlier key is not signed again after a failure that a quorum shows
+      | views failure; old signed 1; drive; wait 1m; drive; state = failed; signs = 0
+  `)(() => createVerbs(kind));
+});
 
-  it.each(KINDS)(
-    'an operation of an earlier key ends without another signature once a quorum proves its expiry: %s',
-    async (kind) => {
-      const w = createKernel();
-      w.add(signed({ id: `${kind}:one`, kind, signer: OLD, looks: 1 }));
-      await w.executor.drive(`${kind}:one`);
-      expect(w.row(`${kind}:one`).state).toBe('signed');
-      w.chain.nextViews = () => [deathProof()];
-      w.clock.now += 60_000;
-      await w.executor.drive(`${kind}:one`);
-      expect(w.row(`${kind}:one`)).toMatchObject({ state: 'failed', signing: kind === 'swap' ? {} : null });
-      expect(w.order).not.toContain('sign');
-    },
-  );
-
-  it('an operation of an earlier key is not signed again after a failure that a quorum shows', async () => {
-    const w = createKernel();
-    w.chain.nextViews = () => [view({ status: statusOf('finalized', true) })];
-    w.add(signed({ id: 'refund:one', kind: 'refund', signer: OLD, looks: 1 }));
-    await w.executor.drive('refund:one');
-    expect(w.row('refund:one')).toMatchObject({ state: 'failed', reason: KEY_ROTATED });
-    expect(w.order).not.toContain('sign');
-  });
-
-  it("an operation of an earlier key reserves nothing of the new key's balance, but counts against every limit", async () => {
-    const w = createKernel();
-    const intent = { amount: lamports(SOL), reserved: lamports(SOL + FEE) };
-    w.chain.nextBalance = async (slot) => ({ lamports: lamports(2n * SOL), slot });
-    const old = (number: number) =>
-      w.add(
-        signed({
-          id: `swap:old-${number}`,
-          signer: OLD,
-          signing: signingOf(`old-${number}`),
-          cost: lamports(0n),
-        }),
-      );
-    for (const number of [1, 2]) old(number);
-    expect(await w.begin('swap:new', intent)).toMatchObject({ type: 'begun' });
-    w.chain.nextBalance = async (slot) => ({ lamports: lamports(100n * SOL), slot });
-    for (const number of [3, 4, 5, 6]) old(number);
-    expect(await w.begin('swap:other', intent)).toMatchObject({
-      type: 'refused',
-      why: { code: 'LIMIT_REACHED' },
-    });
+it("an operation of an earlier key reserves nothing of the new key's balance, but counts against every limit", async () => {
+  const w = createKernel();
+  const intent = { amount: lamports(SOL), reserved: lamports(SOL + FEE) };
+  w.chain.nextBalance = async (slot) => ({ lamports: lamports(2n * SOL), slot });
+  const old = (number: number) =>
+    w.add(
+      signed({
+        id: `swap:old-${number}`,
+        signer: OLD,
+        signing: signingOf(`old-${number}`),
+        cost: lamports(0n),
+      }),
+    );
+  for (const number of [1, 2]) old(number);
+  expect(await w.begin('swap:new', intent)).toMatchObject({ type: 'begun' });
+  w.chain.nextBalance = async (slot) => ({ lamports: lamports(100n * SOL), slot });
+  for (const number of [3, 4, 5, 6]) old(number);
+  expect(await w.begin('swap:other', intent)).toMatchObject({
+    type: 'refused',
+    why: { code: 'LIMIT_REACHED' },
   });
 });
 
