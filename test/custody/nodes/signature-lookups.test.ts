@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type Lookup, SignatureLookups } from '../../../src/custody/nodes/signature-lookups.ts';
 import type { SignatureState } from '../../../src/custody/nodes/solana-view.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
-import { msOf, playSteps, scenes } from '../../kit/scenes.ts';
+import { msOf, playScenes } from '../../kit/scenes.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
 import { chainTransaction } from '../../world/solana-shapes.ts';
 
@@ -13,6 +13,8 @@ const SECOND = 1_000;
 const ONE_NODES_FEE = 666n;
 const OWN = '203.0.113.7';
 const OTHER = '198.51.100.9';
+const times = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
 
 /** Lookups on a virtual clock; a node answers each call after a tenth of a second. @param terms of reads; not limited if absent */
 function setUp(terms?: BudgetTerms) {
@@ -90,12 +92,12 @@ function setUp(terms?: BudgetTerms) {
 }
 
 /** Plays the lookups of callers. `find` gives the distinct results; `took` is the time of the last one. */
-async function play(steps: string): Promise<void> {
+function createVerbs() {
   let w = setUp();
   let began = 0;
   const later = (after: string | undefined, act: () => unknown) =>
     after === undefined ? act() : w.scheduler.after(msOf(after), () => void act());
-  const verbs = {
+  return {
     /** Reads in a second. */
     rate: (total: string) => {
       w = setUp({ total: Number(total), windowMs: SECOND });
@@ -104,7 +106,7 @@ async function play(steps: string): Promise<void> {
       later(after, () => w.states.set(signature, state as SignatureState)),
     set: (name: 'down' | 'spent' | 'quorum', value: string, after?: string) =>
       later(after, () => Object.assign(w.state, { [name]: value === 'true' })),
-    /** @param terms `wait:`, `unknown:` and `until:`, a `client:`, and `calls:` of one signature, or `each` of its own */
+    /** @param terms `wait:`, `unknown:` and `until:`, a `client:`, `calls:` of one signature, or `each:` of its own, and a last one of our client */
     async find(signature: string, ...terms: string[]) {
       const {
         wait = '0s',
@@ -113,9 +115,10 @@ async function play(steps: string): Promise<void> {
         until = 'final',
         calls = '1',
         each,
+        and,
       } = Object.fromEntries(terms.map((term) => term.split(':'))) as Record<string, string>;
       began = w.scheduler.now();
-      const asked = Array.from({ length: Number(each ?? calls) }, (_, at) => ({
+      const asked = times(Number(each ?? calls), (at) => ({
         signature: each === undefined ? signature : `${signature}${at}`,
         client:
           {
@@ -129,101 +132,75 @@ async function play(steps: string): Promise<void> {
         unknownMs: msOf(unknown),
         until: until as Lookup['until'],
       }));
-      const found = await w.find(asked);
+      const found = await w.find(and === undefined ? asked : [...asked, { signature: and }]);
       return [...new Set(found)]
         .map((name) => `${name} ${found.filter((other) => other === name).length}`)
         .join(' ');
     },
+    /** Calls that name new signatures one after another. */
+    async stream(count: string, pause: string, wait: string) {
+      const lookup = { client: OWN, waitMs: msOf(wait), unknownMs: msOf(wait), until: 'final' } as const;
+      for (let call = 0; call < Number(count); call++)
+        w.scheduler.after(
+          call * msOf(pause),
+          () => void w.lookups.find({ ...lookup, signature: `new ${call}` }),
+        );
+      await w.scheduler.run(w.scheduler.now() + Number(count) * msOf(pause), () => false);
+    },
+    /** What the node lists for each payee. */
+    lists: (...payments: string[]) => Object.assign(w.state, { payments }),
     polls: () => w.state.polls.map(({ length }) => length).join(' '),
     'polls-are-fewer-than': (count: string) => w.state.polls.length < Number(count),
     reads: () => w.state.reads.join(' ') || 'none',
+    'first-reads': (count: string) => w.state.reads.slice(0, Number(count)).join(' '),
+    'first-lists': (count: string) => w.state.lists.slice(0, Number(count)).join(' '),
+    'lists-are-fewer-than': (count: string) => w.state.lists.length < Number(count),
     'reads-are-fewer-than': (count: string) => w.state.reads.length < Number(count),
     read: () => w.state.lists.join(' ') || 'none',
     'took-at-most': (time: string) => w.scheduler.now() - began <= msOf(time),
     'took-at-least': (time: string) => w.scheduler.now() - began >= msOf(time),
   };
-  await playSteps(steps, verbs);
 }
 
-it.each(
-  scenes(`
-    one poll asks the nodes for all waiting signatures after the first
-      | find s each:20 client:strangers = unknown 20; polls = 1 19
-    polls less and less often for a signature that no node has, however many callers name it
-      | find invented wait:50s = unknown 1; polls-are-fewer-than 9 = true; find invented calls:20; polls-are-fewer-than 9 = true
-    the poll continues while the nodes fail for a moment, and fails when its time limit has passed
-      | shows paid final; set down true; find paid = failed 1; set down false 3s; find paid wait:10s = final 1
-    a wait ends after its own limit when no node shows the signature
-      | find none wait:10s unknown:0s = unknown 1; took-at-most 100ms = true; shows sent pending; find sent wait:10s unknown:0s = pending 1; took-at-least 10s = true
-    a payment is found within half a second after it is final
-      | shows paid confirmed; shows paid final 1s; find paid wait:10s = final 1; took-at-most 1499ms = true
-    a wait fails after the nodes have failed for five seconds
-      | set down true; find paid wait:25s = failed 1; took-at-most 6999ms = true
-    a wait for a payment ends when the payment is confirmed or final, as the caller requested
-      | shows paid confirmed 1s; find paid wait:10s until:confirmed = confirmed 1; shows paid final 12s; find paid wait:20s = final 1
-    reads a finalized transaction once for all callers that wait for it
-      | shows paid final; find paid calls:2 = final 2; find paid client:other = final 1; reads = paid
-    reads no list of payments while only four reads wait
-      | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
-    a caller without a share of the calls does not make the read of a payment fail for others
-      | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
-    a network may wait for one signature 512 times at once
-      | find one calls:1000 client:network wait:1s = unknown 512 lookup_waits 488
-    250 networks use at most half of the 4,096 waits, so that each new network still has two
-      | find one calls:20000 client:networks wait:1s = unknown 1992 lookup_waits 18008
-    repeated reads without a quorum do not use up the share of a network
-      | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
-  `),
-)('%s', (_title, steps = '') => play(steps));
-
-it('polls at most 29 times in 20 s for a client that looks up ten signatures a second', async () => {
-  const { scheduler, lookups, state } = setUp();
-  for (let call = 0; call < 200; call++)
-    scheduler.after(call * 100, () => {
-      const signature = `invented ${call}`;
-      void lookups.find({
-        signature,
-        client: OWN,
-        waitMs: 15 * SECOND,
-        unknownMs: 15 * SECOND,
-        until: 'final',
-      });
-    });
-  await scheduler.run(scheduler.now() + 20 * SECOND, () => false);
-  expect(state.polls.length).toBeLessThanOrEqual(20 / 0.8 + 4);
-  expect(state.reads).toEqual([]);
-});
-
-it('polls at once for a caller that arrives just after a poll for another caller', async () => {
-  const { scheduler, states, find } = setUp();
-  for (const signature of ['one', 'two']) states.set(signature, 'final');
-  expect(await find([{ signature: 'one', waitMs: SECOND }])).toEqual(['final']);
-  const began = scheduler.now();
-  expect(await find([{ signature: 'two', waitMs: SECOND }])).toEqual(['final']);
-  // Its poll and its read take a tenth of a second each.
-  expect(scheduler.now() - began).toBe(200);
-});
-
-it('reads a payment before the transactions that strangers named earlier', async () => {
-  const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
-  const strangers = Array.from({ length: 12 }, (_, at) => ({
-    signature: `s${at}`,
-    client: `198.51.${at}.1`,
-  }));
-  const asked = [...strangers, { signature: 'paid' }];
-  for (const { signature } of asked) states.set(signature, 'final');
-  state.payments = ['paid', 'another'];
-  expect(new Set(await find(asked))).toEqual(new Set(['final']));
-  expect(state.reads.slice(0, 4)).toEqual(['s0', 's1', 'paid', 's2']);
-  // While reads wait, the lists of both payees are read once a second.
-  expect(state.lists.slice(0, 2)).toEqual(['wallet', 'account']);
-  expect(state.lists.length).toBeLessThanOrEqual(2 * 7);
-});
+playScenes(`
+  one poll asks the nodes for all waiting signatures after the first
+    | find s each:20 client:strangers = unknown 20; polls = 1 19
+  polls less and less often for a signature that no node has, however many callers name it
+    | find invented wait:50s = unknown 1; polls-are-fewer-than 9 = true; find invented calls:20; polls-are-fewer-than 9 = true
+  polls at most 29 times in 20 s for a client that looks up ten signatures a second
+    | stream 200 100ms 15s; polls-are-fewer-than 30 = true; reads = none
+  polls at once for a caller that arrives just after a poll for another caller: its poll and its read take 0.1 s each
+    | shows one final; shows two final; find one wait:1s = final 1; find two wait:1s = final 1; took-at-most 200ms = true
+  reads a payment before the transactions that strangers named earlier, and both payees' lists once a second meanwhile
+    | rate 2; ${times(12, (at) => `shows s${at} final`).join('; ')}; shows paid final; lists paid another; find s each:12 client:strangers and:paid = final 13; first-reads 4 = s0 s1 paid s2; first-lists 2 = wallet account; lists-are-fewer-than 15 = true
+  the poll continues while the nodes fail for a moment, and fails when its time limit has passed
+    | shows paid final; set down true; find paid = failed 1; set down false 3s; find paid wait:10s = final 1
+  a wait ends after its own limit when no node shows the signature
+    | find none wait:10s unknown:0s = unknown 1; took-at-most 100ms = true; shows sent pending; find sent wait:10s unknown:0s = pending 1; took-at-least 10s = true
+  a payment is found within half a second after it is final
+    | shows paid confirmed; shows paid final 1s; find paid wait:10s = final 1; took-at-most 1499ms = true
+  a wait fails after the nodes have failed for five seconds
+    | set down true; find paid wait:25s = failed 1; took-at-most 6999ms = true
+  a wait for a payment ends when the payment is confirmed or final, as the caller requested
+    | shows paid confirmed 1s; find paid wait:10s until:confirmed = confirmed 1; shows paid final 12s; find paid wait:20s = final 1
+  reads a finalized transaction once for all callers that wait for it
+    | shows paid final; find paid calls:2 = final 2; find paid client:other = final 1; reads = paid
+  reads no list of payments while only four reads wait
+    | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
+  a caller without a share of the calls does not make the read of a payment fail for others
+    | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
+  a network may wait for one signature 512 times at once
+    | find one calls:1000 client:network wait:1s = unknown 512 lookup_waits 488
+  250 networks use at most half of the 4,096 waits, so that each new network still has two
+    | find one calls:20000 client:networks wait:1s = unknown 1992 lookup_waits 18008
+  repeated reads without a quorum do not use up the share of a network
+    | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
+`)(createVerbs);
 
 it('limits the signatures that one network waits for, so that other networks keep their share', async () => {
   const { find } = setUp();
   const many = (client: string, count: number) =>
-    Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
+    times(count, (at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
   const found = await find([...many(OWN, 100), ...many(OTHER, 3)]);
   expect(found.slice(0, 100).filter((each) => each === 'signature_lookups')).toHaveLength(68);
   expect(found.slice(100)).toEqual(['unknown', 'unknown', 'unknown']);
