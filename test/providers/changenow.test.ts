@@ -56,54 +56,72 @@ const NO_AMOUNTS = [
 ];
 it.each(NO_AMOUNTS)('%j is not an amount', (value) => expect(readCoins(value)).toBeUndefined());
 
-it('the currency list keeps legacy ticker, ticker and network, and drops malformed rows', async () => {
-  const kept = { ticker: 'usdt', network: 'eth', legacyTicker: 'usdterc20' };
-  const row = { ...kept, name: 'Tether', tokenContract: null };
-  const { changenow, sent } = answering(200, [row, { ticker: 'x' }, null, 'y']);
-  expect(await changenow.currencies()).toEqual([kept]);
-  expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/currencies?active=true&flow=standard');
-});
-
-eachRow<[name: string, status: number, body: unknown]>(`
-  an empty list                   | 200 | []
-  a list without known currencies | 200 | [{ "ticker": "x" }]
-  an object                       | 200 | {}
-  HTML                            | 200 | <html>
-  a refusal                       | 403 | { "error": "invalid_api_key", "message": "canary-key" }
-`)('%s as the currency list is a failure, never an empty list', async (_name, status, body) => {
-  const failed = answering(status, body).changenow.currencies();
-  await expect(failed).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-});
-
-it('a range request names ticker and network of both currencies, and has the key only in its header', async () => {
-  const range = { ...ASSETS, flow: 'standard', minAmount: 1e-8, maxAmount: null };
-  const { changenow, sent } = answering(200, range);
-  const value = { minAmount: 10_000_000_000n, maxAmount: null };
-  expect(await changenow.range(PAIR)).toEqual({ ok: true, value });
-  expect(sent[0]?.url.href).toBe(
-    'https://changenow.test/v2/exchange/range?fromCurrency=sol&fromNetwork=sol&toCurrency=btc&toNetwork=btc&flow=standard',
-  );
-  expect(sent[0]?.headers.get('x-changenow-api-key')).toBe('canary-key');
-});
-
-it('a range has no upper bound if the response has none', async () => {
-  const { changenow } = answering(200, { ...ASSETS, minAmount: '0.1' });
-  expect(await changenow.range(PAIR)).toMatchObject({ ok: true, value: { maxAmount: null } });
-});
-
-it('an estimate sends its amount as a decimal string, and accepts an unknown time forecast', async () => {
-  const { changenow, sent } = answering(200, { toAmount: 0.000621, transactionSpeedForecast: 7 });
-  expect(await changenow.estimate(PAIR, ORDER.amount)).toEqual({
-    ok: true,
-    value: { toAmount: 621_000_000_000_000n, transactionSpeedForecast: null },
-  });
-  expect(sent[0]?.url.searchParams.get('fromAmount')).toBe('123456789.12345678');
-});
-
 const CREATED = {
   ...{ ...ASSETS, id: 'a1b2c3d4e5f6a7', fromAmount: 0.5, toAmount: 0.000621 },
   ...{ payinAddress: 'payin', payoutAddress: 'bc1qpayout' },
 };
+
+const READS: Readonly<Record<string, (changenow: ChangeNow) => Promise<unknown>>> = {
+  currencies: (changenow) => changenow.currencies(),
+  range: (changenow) => changenow.range(PAIR),
+  estimate: (changenow) => changenow.estimate(PAIR, ORDER.amount),
+  create: (changenow) => changenow.create(ORDER),
+  status: (changenow) => changenow.status('a1b2'),
+};
+
+eachScene(`
+  currencies | GET https://changenow.test/v2/exchange/currencies?active=true&flow=standard
+  range      | GET https://changenow.test/v2/exchange/range?fromCurrency=sol&fromNetwork=sol&toCurrency=btc&toNetwork=btc&flow=standard
+  estimate   | GET https://changenow.test/v2/exchange/estimated-amount?fromCurrency=sol&fromNetwork=sol&toCurrency=btc&toNetwork=btc&flow=standard&type=direct&fromAmount=123456789.12345678
+  status     | GET https://changenow.test/v2/exchange/by-id?id=a1b2
+`)('the request of %s is "%s", and has the key only in its header', async (call = '', line) => {
+  const { changenow, sent } = answering(200, {});
+  await READS[call]?.(changenow).catch(() => undefined);
+  expect(sent.map(({ method, url }) => `${method} ${url.href}`)).toEqual([line]);
+  expect(sent[0]?.headers.get('x-changenow-api-key')).toBe('canary-key');
+});
+
+/** The body of a created exchange with other members. */
+const made = (change: object): string => JSON.stringify({ ...CREATED, ...change });
+const state = (change: object): string => made({ id: 'a1b2', status: 'sending', ...change });
+const range = (change: object): string => JSON.stringify({ ...ASSETS, ...change });
+
+/** The response to a call, with 200 if it names no status, and its result: all of it or what it `has`; amounts as text. */
+eachScene(`
+  the currency list keeps legacy ticker, ticker and network, and drops malformed rows | currencies | [{"ticker":"usdt","network":"eth","legacyTicker":"usdterc20","name":"Tether"},{"ticker":"x"},null,"y"] | [{"ticker":"usdt","network":"eth","legacyTicker":"usdterc20"}]
+  an empty list as the currency list is a failure, never an empty list                | currencies | [] | UPSTREAM_FAILED
+  a list without known currencies is a failure, never an empty list                   | currencies | [{"ticker":"x"}] | UPSTREAM_FAILED
+  an object as the currency list is a failure, never an empty list                    | currencies | {} | UPSTREAM_FAILED
+  HTML as the currency list is a failure, never an empty list                         | currencies | <html> | UPSTREAM_FAILED
+  a refusal of the currency list is a failure, never an empty list                    | currencies | 403 {"error":"invalid_api_key","message":"canary-key"} | UPSTREAM_FAILED
+  a range has bounds in attocoins, and no upper bound if it is null                   | range | ${range({ minAmount: 1e-8, maxAmount: null })} | {"ok":true,"value":{"minAmount":"10000000000","maxAmount":null}}
+  a range has no upper bound if the response has none                                 | range | ${range({ minAmount: '0.1' })} | {"ok":true,"value":{"minAmount":"100000000000000000","maxAmount":null}}
+  0 is an unknown bound of a range                                                    | range | ${range({ minAmount: 0, maxAmount: 0 })} | {"ok":true,"value":{"minAmount":null,"maxAmount":null}}
+  an estimate accepts an unknown time forecast                                        | estimate | {"toAmount":0.000621,"transactionSpeedForecast":7} | {"ok":true,"value":{"toAmount":"621000000000000","transactionSpeedForecast":null}}
+  0 is not accepted as an estimate                                                    | estimate | {"toAmount":0} | UPSTREAM_FAILED unexpected_shape
+  a status accepts amounts that are numbers, strings, null, empty or absent           | status | ${state({ expectedAmountFrom: '0.5', expectedAmountTo: 0.000621, amountFrom: null, amountTo: '' })} | has {"ok":true,"value":{"expectedAmountFrom":"500000000000000000","expectedAmountTo":"621000000000000","amountFrom":null,"amountTo":null,"payinHash":null}}
+  0 is an unknown amount in a status                                                  | status | ${state({ amountFrom: 0, amountTo: '0', expectedAmountTo: '0.000' })} | has {"value":{"amountFrom":null,"amountTo":null,"expectedAmountTo":null}}
+  a new exchange may have no pay-in address yet, and a payout several transactions    | status | ${state({ status: 'new', payinAddress: null, payoutHash: 'a, b' })} | has {"value":{"payinAddress":null,"payoutHash":"a, b"}}
+  0 is an unknown amount in a created exchange                                        | create | ${made({ toAmount: 0 })} | has {"exchange":{"toAmount":null}}
+  a memo that is absent is null                                                       | create | ${made({})} | has {"outcome":"created","exchange":{"payinExtraId":null}}
+  a memo of null is null                                                              | create | ${made({ payinExtraId: null })} | has {"exchange":{"payinExtraId":null}}
+  an empty memo is null                                                               | create | ${made({ payinExtraId: '' })} | has {"exchange":{"payinExtraId":null}}
+  a memo is kept                                                                      | create | ${made({ payinExtraId: '1234' })} | has {"exchange":{"payinExtraId":"1234"}}
+  a memo that is a number keeps its digits                                            | create | ${made({ payinExtraId: 7 }).replace('Id":7', 'Id":35435481186486881')} | has {"exchange":{"payinExtraId":"35435481186486881"}}
+  the destination tag 0 is a memo                                                     | create | ${made({ payinExtraId: 0 })} | has {"exchange":{"payinExtraId":"0"}}
+  a memo of two words is kept                                                         | create | ${made({ payinExtraId: 'order 12' })} | has {"exchange":{"payinExtraId":"order 12"}}
+`)('%s', async (_title, call = '', response = '', expected = '') => {
+  const [, status = '200', body = ''] = /^(?:(\d{3}) )?(.*)$/.exec(response) ?? [];
+  const texts = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  const found = await READS[call]?.(answering(Number(status), body).changenow).then(
+    (value) => JSON.stringify(value, texts),
+    ({ code, details }) => `${code} ${details.reason}`,
+  );
+  if (expected.startsWith('has '))
+    expect(JSON.parse(found ?? '')).toMatchObject(JSON.parse(expected.slice(4)));
+  else if (expected.startsWith('UPSTREAM')) expect(found).toContain(expected);
+  else expect(JSON.parse(found ?? '')).toEqual(JSON.parse(expected));
+});
 
 eachScene(`
   a code of its own   | 400 | {"error":"pair_is_inactive"}      | pair_is_inactive        | refused pair_is_inactive
@@ -155,22 +173,6 @@ it('a create call is a POST with the exact amount of one side and an empty amoun
   });
 });
 
-eachScene(`
-  absent                |                                   | null
-  null                  | ,"payinExtraId":null              | null
-  empty                 | ,"payinExtraId":""                | null
-  given                 | ,"payinExtraId":"1234"            | 1234
-  a number              | ,"payinExtraId":35435481186486881 | 35435481186486881
-  the destination tag 0 | ,"payinExtraId":0                 | 0
-  of two words          | ,"payinExtraId":"order 12"        | order 12
-`)('a memo that is %s (%s) is read as %s', async (_name, member, memo) => {
-  const outcome = await answering(200, `${JSON.stringify(CREATED).slice(0, -1)}${member}}`).changenow.create(
-    ORDER,
-  );
-  const payinExtraId = memo === 'null' ? null : memo;
-  expect(outcome).toMatchObject({ outcome: 'created', exchange: { payinExtraId } });
-});
-
 it('a connection that breaks after a create call leaves its outcome unknown, and is not retried', async () => {
   let calls = 0;
   const changenow = new ChangeNow({
@@ -183,39 +185,4 @@ it('a connection that breaks after a create call leaves its outcome unknown, and
   });
   expect(await changenow.create(ORDER)).toEqual({ outcome: 'unknown', reason: 'unreachable' });
   expect(calls).toBe(1);
-});
-
-it('a status accepts amounts that are numbers, strings, null, empty or absent', async () => {
-  const amounts = { expectedAmountFrom: '0.5', expectedAmountTo: 0.000621, amountFrom: null, amountTo: '' };
-  const state = { ...ASSETS, id: 'a1b2', status: 'sending', ...amounts, payinAddress: 'payin' };
-  const { changenow, sent } = answering(200, state);
-  expect(await changenow.status('a1b2')).toMatchObject({
-    ok: true,
-    value: {
-      ...{ expectedAmountFrom: 500_000_000_000_000_000n, expectedAmountTo: 621_000_000_000_000n },
-      ...{ amountFrom: null, amountTo: null, payinHash: null },
-    },
-  });
-  expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/by-id?id=a1b2');
-});
-
-it('0 is an unknown amount in a status, a bound and a created exchange, and is not accepted as an estimate', async () => {
-  const bounds = { minAmount: 0, maxAmount: 0, toAmount: 0 };
-  const zeros = { ...bounds, amountFrom: 0, amountTo: '0', expectedAmountTo: '0.000' };
-  const { changenow } = answering(200, { ...CREATED, id: 'a1b2', status: 'waiting', ...zeros });
-  expect(await changenow.status('a1b2')).toMatchObject({
-    value: { amountFrom: null, amountTo: null, expectedAmountTo: null },
-  });
-  expect(await changenow.range(PAIR)).toMatchObject({ value: { minAmount: null, maxAmount: null } });
-  expect(await changenow.create(ORDER)).toMatchObject({ exchange: { toAmount: null } });
-  await expect(changenow.estimate(PAIR, 1n)).rejects.toMatchObject({
-    details: { reason: 'unexpected_shape' },
-  });
-});
-
-it('a new exchange may have no pay-in address yet, and a payout several transactions', async () => {
-  const body = { ...CREATED, id: 'a1b2', status: 'new', payinAddress: null, payoutHash: 'a, b' };
-  expect(await answering(200, body).changenow.status('a1b2')).toMatchObject({
-    value: { payinAddress: null, payoutHash: 'a, b' },
-  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEsplora } from '../../src/providers/esplora.ts';
-import { eachRow } from '../kit/scenes.ts';
-import { HTML_429, type Recorded, replay } from './replay.ts';
+import { eachScene } from '../kit/scenes.ts';
+import { type Recorded, replay } from './replay.ts';
 
 const BASE = 'https://esplora.test/api';
 const ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
@@ -24,118 +24,85 @@ const tx = (txid: string, change: object = {}) => ({
   ...change,
 });
 
-const at = (path: string, answer: Recorded | Error | (Recorded | Error)[]) => {
+const at = (path: string, answer: Recorded) => {
   const { fetch, requests } = replay({ [`GET ${BASE}${path}`]: answer });
   return { esplora: createEsplora({ baseUrl: BASE, name: 'esplora-1', fetch }), requests };
 };
 
-const balanceOf = (funded: number, spent: number, pending = 0) => ({
-  body: { address: ADDRESS, chain_stats: stats(funded, spent), mempool_stats: stats(0, pending) },
+/** The body of a balance. */
+const sums = (funded: number, spent: number, pending = 0): string =>
+  JSON.stringify({ address: ADDRESS, chain_stats: stats(funded, spent), mempool_stats: stats(0, pending) });
+/** The body of a transaction. */
+const shown = (change: object, txid = TXID): string => JSON.stringify(tx(txid, change));
+const withStatus = (status: object): string => shown({ status });
+const PAID = `{"txid":"${TXID}","inputs":[{"address":"bc1qfrom","value":"70000"}],"outputs":[{"address":"${ADDRESS}","value":"62386"},{"address":null,"value":"0"}]`;
+
+type Esplora = ReturnType<typeof createEsplora>;
+const READS: Readonly<Record<string, readonly [path: string, read: (esplora: Esplora) => Promise<unknown>]>> =
+  {
+    balance: [`/address/${ADDRESS}`, (esplora) => esplora.balance(ADDRESS)],
+    height: ['/blocks/tip/height', (esplora) => esplora.tipHeight()],
+    hash: ['/blocks/tip/hash', (esplora) => esplora.tipHash()],
+    block: ['/block-height/900000', (esplora) => esplora.blockHash(900_000)],
+    tx: [`/tx/${TXID}`, (esplora) => esplora.tx(TXID)],
+  };
+
+/** The response, and what is read from it: sats as text, or the reason of a failure. */
+eachScene(`
+  a balance includes only confirmed money; the mempool sum is separate and may be negative | balance | ${sums(184_000, 60_000, 1_000)} | {"confirmed":"124000","confirmedTxs":1,"pendingDelta":"-1000","pendingSpent":"1000","pendingTxs":1}
+  the balance of an address that was never used is zero, not a failure | balance | ${sums(0, 0)} | {"confirmed":"0","confirmedTxs":1,"pendingDelta":"0","pendingSpent":"0","pendingTxs":1}
+  a balance without a mempool part is a failure                | balance | {"chain_stats":${JSON.stringify(stats(1, 0))}} | unexpected_shape
+  a balance with a fraction of a sat is a failure              | balance | ${sums(1.5, 0)} | unexpected_shape
+  a negative balance is a failure                              | balance | ${sums(-1, 0)} | unexpected_shape
+  a balance beyond exact numbers is a failure                  | balance | ${sums(7, 0).replace(':7,', ':9007199254740993,')} | unexpected_shape
+  the height of the tip is read from plain text                | height | 900001 | 900001
+  the height of the tip is not read from HTML                  | height | <html> | not_a_height
+  the height of the tip is not read from nothing               | height |  | not_a_height
+  the height of the tip is not read from a negative number     | height | -1 | not_a_height
+  the height of the tip is not read from a huge number         | height | ${'9'.repeat(10)} | not_a_height
+  the height of the tip is not read from a 429 page            | height | 429 <html> | status_429
+  the hash of the tip is read from plain text                  | hash | ${'d'.repeat(64)} | "${'d'.repeat(64)}"
+  the hash of the tip is not read from nothing                 | hash |  | not_a_hash
+  the hash of the tip is not read from capitals                | hash | ${'D'.repeat(64)} | not_a_hash
+  the hash of the tip is not read from a digit less            | hash | ${'d'.repeat(63)} | not_a_hash
+  the hash of a block is read from plain text                  | block | ${'d'.repeat(64)} | "${'d'.repeat(64)}"
+  the hash of a block is null above the tip                    | block | 404 Block not found | null
+  a transaction has its outputs in order, with their addresses if any, and its block | tx | ${shown({})} | ${PAID},"block":{"height":900000,"time":1790000000}}
+  a transaction that is unconfirmed with its keys omitted has no block         | tx | ${withStatus({ confirmed: false })} | ${PAID},"block":null}
+  a transaction that is confirmed without a height has no block                | tx | ${withStatus({ confirmed: true, block_time: 1 })} | ${PAID},"block":null}
+  a transaction that is confirmed without a time has no block                  | tx | ${withStatus({ confirmed: true, block_height: 1 })} | ${PAID},"block":null}
+  a transaction that is unconfirmed with a height left over has no block       | tx | ${withStatus({ confirmed: false, block_height: 1, block_time: 1 })} | ${PAID},"block":null}
+  a transaction that the index does not know is null           | tx | 404 Transaction not found | null
+  a different transaction than requested is a failure, because an index could present any payment as ours | tx | ${shown({}, 'e'.repeat(64))} | other_txid
+  status 400 is a failure, not an unknown transaction          | tx | 400 Invalid hex string | status_400
+  a txid in capitals is a failure, not an unknown transaction  | tx | ${shown({}, 'A'.repeat(64))} | unexpected_shape
+  a transaction with a value of half a sat is a failure        | tx | ${shown({ vout: [{ scriptpubkey_address: ADDRESS, value: 0.5 }] })} | unexpected_shape
+  a transaction without outputs is a failure                   | tx | ${shown({ vout: undefined })} | unexpected_shape
+`)('%s', async (_title, what = '', response = '', expected) => {
+  const [, status = '200', body] = /^(?:(\d{3}) )?(.*)$/.exec(response) ?? [];
+  const [path, read] = READS[what] ?? [];
+  if (!path || !read) throw new Error(`no read ${what}`);
+  const { esplora } = at(path, { status: Number(status), body });
+  const texts = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  const found = await read(esplora).then(
+    (value) => JSON.stringify(value, texts),
+    ({ details }) => {
+      expect(details.upstream).toBe('esplora-1');
+      return details.reason;
+    },
+  );
+  expect(found).toBe(expected);
 });
 
-describe('balance', () => {
-  it('a balance includes only confirmed money; the mempool sum is separate and may be negative', async () => {
-    const { esplora } = at(`/address/${ADDRESS}`, balanceOf(184_000, 60_000, 1_000));
-    expect(await esplora.balance(ADDRESS)).toEqual({
-      ...{ confirmed: 124_000n, confirmedTxs: 1, pendingDelta: -1_000n, pendingSpent: 1_000n, pendingTxs: 1 },
-    });
-  });
-
-  it('the balance of an address that was never used is zero, not an error', async () => {
-    const { esplora } = at(`/address/${ADDRESS}`, balanceOf(0, 0));
-    const none = { confirmed: 0n, pendingDelta: 0n, pendingSpent: 0n };
-    expect(await esplora.balance(ADDRESS)).toMatchObject(none);
-  });
-
-  it.each<[string, Recorded]>([
-    ['no mempool part', { body: { chain_stats: stats(1, 0) } }],
-    ['a fraction of a sat', balanceOf(1.5, 0)],
-    ['a negative sum', balanceOf(-1, 0)],
-    [
-      'a sum beyond exact numbers',
-      { body: JSON.stringify(balanceOf(7, 0).body).replace(':7,', ':9007199254740993,') },
-    ],
-  ])('the read of a balance fails after this response: %s', async (_name, answer) => {
-    const { esplora } = at(`/address/${ADDRESS}`, answer);
-    await expect(esplora.balance(ADDRESS)).rejects.toMatchObject({
-      details: { upstream: 'esplora-1', reason: 'unexpected_shape' },
-    });
-  });
-
-  it('escapes the address in the path of a request', async () => {
-    const { esplora, requests } = at(`/address/${encodeURIComponent('../tx/x?y')}`, balanceOf(1, 0));
-    await esplora.balance('../tx/x?y');
-    expect(requests[0]?.url).toBe(`${BASE}/address/..%2Ftx%2Fx%3Fy`);
-  });
+it('the height of the tip is not read from a number with a line feed', async () => {
+  const { esplora } = at('/blocks/tip/height', { body: '900001\n' });
+  await expect(esplora.tipHeight()).rejects.toMatchObject({ details: { reason: 'not_a_height' } });
 });
 
-it('the height and hash of the tip are read from plain text', async () => {
-  expect(await at('/blocks/tip/height', { body: '900001' }).esplora.tipHeight()).toBe(900_001);
-  expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
-});
-
-eachRow<[kind: 'height' | 'hash', name: string, answer: Recorded, reason: string]>(`
-  height | HTML                      | { "body": "<html>" }            | not_a_height
-  height | nothing                   | { "body": "" }                  | not_a_height
-  height | a negative number         | { "body": "-1" }                | not_a_height
-  height | a number with a line feed | { "body": "900001\\n" }         | not_a_height
-  height | a huge number             | { "body": "${'9'.repeat(10)}" } | not_a_height
-  height | a 429 page                | ${JSON.stringify(HTML_429)}     | status_429
-  hash   | nothing                   | { "body": "" }                  | not_a_hash
-  hash   | capitals                  | { "body": "${'D'.repeat(64)}" } | not_a_hash
-  hash   | a digit less              | { "body": "${'d'.repeat(63)}" } | not_a_hash
-`)('the %s of the tip is not read from %s', async (kind, _name, answer, reason) => {
-  const { esplora } = at(`/blocks/tip/${kind}`, answer);
-  const tip = kind === 'height' ? esplora.tipHeight() : esplora.tipHash();
-  await expect(tip).rejects.toMatchObject({ details: { reason } });
-});
-
-describe('a transaction', () => {
-  const read = (answer: Recorded | Error) => at(`/tx/${TXID}`, answer).esplora.tx(TXID);
-
-  it('a transaction has its outputs in order, with their addresses if any, and its block', async () => {
-    expect(await read({ body: tx(TXID) })).toEqual({
-      txid: TXID,
-      inputs: [{ address: 'bc1qfrom', value: 70_000n }],
-      outputs: [
-        { address: ADDRESS, value: 62_386n },
-        { address: null, value: 0n },
-      ],
-      block: { height: 900_000, time: 1_790_000_000 },
-    });
-  });
-
-  it.each([
-    ['unconfirmed with its keys omitted', { confirmed: false }],
-    ['confirmed without a height', { confirmed: true, block_time: 1 }],
-    ['confirmed without a time', { confirmed: true, block_height: 1 }],
-    ['unconfirmed with a height left over', { confirmed: false, block_height: 1, block_time: 1 }],
-  ])('a transaction that is %s has no block', async (_name, status) => {
-    expect((await read({ body: tx(TXID, { status }) }))?.block).toBeNull();
-  });
-
-  it('a transaction that the index does not know is null', async () => {
-    expect(await read({ status: 404, body: 'Transaction not found' })).toBeNull();
-  });
-
-  it('a different transaction than requested is an error, because an index could present any payment as ours', async () => {
-    await expect(read({ body: tx('e'.repeat(64)) })).rejects.toMatchObject({
-      details: { reason: 'other_txid' },
-    });
-  });
-
-  it.each<[string, Recorded | Error, string]>([
-    ['status 400', { status: 400, body: 'Invalid hex string' }, 'status_400'],
-    ['a txid in capitals', { body: tx('A'.repeat(64)) }, 'unexpected_shape'],
-    [
-      'a value of half a sat',
-      { body: tx(TXID, { vout: [{ scriptpubkey_address: ADDRESS, value: 0.5 }] }) },
-      'unexpected_shape',
-    ],
-    ['no outputs', { body: tx(TXID, { vout: undefined }) }, 'unexpected_shape'],
-  ])('%s is a failure, not an unknown transaction', async (_name, answer, reason) => {
-    await expect(read(answer)).rejects.toMatchObject({ details: { reason } });
-  });
+it('escapes the address in the path of a request', async () => {
+  const { esplora, requests } = at(`/address/${encodeURIComponent('../tx/x?y')}`, { body: sums(1, 0) });
+  await esplora.balance('../tx/x?y');
+  expect(requests[0]?.url).toBe(`${BASE}/address/..%2Ftx%2Fx%3Fy`);
 });
 
 describe('the history of an address', () => {
@@ -186,11 +153,4 @@ describe('the history of an address', () => {
     const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A, { vout })] });
     await expect(esplora.chainTxs(ADDRESS)).rejects.toMatchObject({ details: { reason: 'too_large' } });
   });
-});
-
-const read = (answer: Recorded) => at('/block-height/900000', answer).esplora.blockHash(900_000);
-
-it('the hash of a block is read from plain text, or is null above the tip', async () => {
-  expect(await read({ body: 'd'.repeat(64) })).toBe('d'.repeat(64));
-  expect(await read({ status: 404, body: 'Block not found' })).toBeNull();
 });

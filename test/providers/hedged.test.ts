@@ -1,59 +1,43 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { hedged } from '../../src/providers/http.ts';
+import { eachScene } from '../kit/scenes.ts';
 
-const never = new Promise<string>(() => {});
 const SLOW_MS = 2_000;
-
-/** Queries sources with the given behaviour; returns the queries and their result. */
-async function ask(acts: readonly (() => Promise<string>)[]) {
-  const asked: number[] = [];
-  const answer = hedged(
-    acts.map((_, index) => index),
-    (index) => {
-      asked.push(index);
-      return acts[index]?.() ?? never;
-    },
-  ).then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await vi.advanceTimersByTimeAsync(10 * SLOW_MS);
-  return { asked, outcome: await Promise.race([answer, Promise.resolve('waits')]) };
-}
-
-const says = (value: string) => () => Promise.resolve(value);
-const fails = (why: string) => () => Promise.reject(new Error(why));
-const late = (value: string, ms: number) => () =>
-  new Promise<string>((resolve) => setTimeout(() => resolve(value), ms));
-
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('reads only the first source if it responds in time', async () => {
-  expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
-});
+/** What a source does, such as `says a`, `says a late`, `fails a` or `hangs`. */
+async function read(act: string): Promise<string> {
+  const [how, what = '', late] = act.split(' ');
+  if (how === 'hangs') await new Promise(() => undefined);
+  if (late) await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+  if (how === 'fails') throw new Error(what);
+  return what;
+}
 
-it('reads the next source at once when one fails', async () => {
-  expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
-    asked: [0, 1, 2],
-    outcome: { value: 'c' },
-  });
-});
-
-it('a hanging source delays the result only by the hedging interval', async () => {
-  expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
-});
-
-it('a slow source still gives the result when the later sources fail', async () => {
-  expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
-});
-
-it('returns the first failure when all sources fail', async () => {
-  expect(await ask([fails('a'), fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
-  const slowly = () => late('', SLOW_MS)().then(fails('a'));
-  expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
-});
-
-it('reads from an empty list of sources fail', async () => {
-  expect(await ask([])).toMatchObject({ asked: [], outcome: { error: undefined } });
+eachScene(`
+  reads only the first source if it responds in time                      | says a, says b            | 0     | a
+  reads the next source at once when one fails                            | fails a, fails b, says c  | 0,1,2 | c
+  a hanging source delays the result only by the hedging interval         | hangs, says b             | 0,1   | b
+  a slow source still gives the result when the later sources fail        | says a late, fails b      | 0,1   | a
+  returns the first failure when all sources fail                         | fails a, fails b          | 0,1   | failed a
+  returns the failure of the first source when it fails after the others  | fails a late, fails b     | 0,1   | failed a
+  reads from an empty list of sources fail                                |                           |       | failed undefined
+`)('%s', async (_title, sources = '', asked, outcome) => {
+  const acts = sources.split(', ').filter((act) => act !== '');
+  const order: number[] = [];
+  let found: string | undefined;
+  void hedged([...acts.keys()], (index) => {
+    order.push(index);
+    return read(acts[index] ?? '');
+  }).then(
+    (value) => {
+      found = value;
+    },
+    (error: Error | undefined) => {
+      found = `failed ${error?.message}`;
+    },
+  );
+  await vi.advanceTimersByTimeAsync(10 * SLOW_MS);
+  expect([order.join(), found]).toEqual([asked, outcome]);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createPriceVenues, VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
-import { eachRow } from '../kit/scenes.ts';
+import { eachScene } from '../kit/scenes.ts';
 import { transport } from '../kit/transport.ts';
 import { createPriceBook, PRICE_HANDLERS } from '../world/price-venues.ts';
-import { type Recorded, replay } from './replay.ts';
+import { replay } from './replay.ts';
 
 const BASE = 'https://venue.test';
 const readFrom = async (name: VenueName, fetch: Fetch) =>
@@ -15,99 +15,59 @@ const SPOT = (pair: string) => `GET ${BASE}/v2/prices/${pair}/spot`;
 const PRICE = { btcUsd: 80_868_500_000n, solUsd: 101_240_000n };
 
 describe.each(VENUE_NAMES)('%s', (name) => {
-  /** The simulator of the venue, whose shapes are those of production. */
-  const simulated = (change: (text: string) => string): Fetch =>
-    transport((request) => {
-      const answer = PRICE_HANDLERS[name](createPriceBook({ BTC: '80868.5', SOL: '101.24' }), request);
-      return { ...answer, body: change(answer.body) };
-    });
-
   it('the venue returns the prices of both coins in millionths of a dollar', async () => {
-    const same = simulated((text) => text);
-    expect(await readFrom(name, same)).toEqual({ source: name, ...PRICE });
-  });
-
-  it.each([
-    ['no price', (text: string) => text.replaceAll('80868.5', '')],
-    ['a price of zero', (text: string) => text.replaceAll('101.24', '0')],
-    ['an empty object', () => '{}'],
-  ])('the error after %s names the venue', async (_name, change) => {
-    const failure = { code: 'UPSTREAM_FAILED', details: { upstream: name } };
-    await expect(readFrom(name, simulated(change))).rejects.toMatchObject(failure);
+    const book = createPriceBook({ BTC: '80868.5', SOL: '101.24' });
+    const simulated = transport((request) => PRICE_HANDLERS[name](book, request));
+    expect(await readFrom(name, simulated)).toEqual({ source: name, ...PRICE });
   });
 });
 
-describe('hyperliquid', () => {
-  const read = (answer: Recorded | Error) => {
-    const { fetch, requests } = replay({ [INFO]: answer });
-    return { price: readFrom('hyperliquid', fetch), requests };
-  };
-
-  it('reads the mid prices of both perpetuals among hundreds of coins', async () => {
-    const body = { BTC: '80868.5', SOL: '101.24', '@142': '1', 'PURR/USDC': '0.0671' };
-    const { price, requests } = read({ body });
-    expect(await price).toEqual({ source: 'hyperliquid', ...PRICE });
-    expect(requests[0]).toMatchObject({ method: 'POST', body: { type: 'allMids' } });
-  });
-
-  eachRow<[name: string, body: object, reason: string]>(`
-    a number instead of text | { "BTC": 80868.5, "SOL": 101.24 } | unexpected_shape
-    one coin missing         | { "BTC": "80868.5" }              | unexpected_shape
-    zero                     | { "BTC": "0", "SOL": "101.24" }   | no_price
-    an empty price           | { "BTC": "80868.5", "SOL": "" }   | no_price
-    an exponent              | { "BTC": "8e4", "SOL": "101.24" } | no_price
-  `)('hyperliquid gives no price: %s', async (_name, body, reason) => {
-    await expect(read({ body }).price).rejects.toMatchObject({
-      details: { upstream: 'hyperliquid', reason },
-    });
-  });
+const pair = (last: string) => ({
+  ...{ a: ['1', '1', '1'], b: ['1', '2', '2'], c: [last, '0.01'], v: ['1', '2'] },
 });
+const spot = (amount: unknown) => JSON.stringify({ data: { amount, base: 'X', currency: 'USD' } });
+const kraken = (name: string, btc: string, sol: string, error: string[] = []) =>
+  JSON.stringify({ error, result: { [name]: pair(btc), SOLUSD: pair(sol) } });
+const PRICES = '80868500000 101240000';
 
-describe('coinbase', () => {
-  const spot = (amount: unknown): Recorded => ({ body: { data: { amount, base: 'X', currency: 'USD' } } });
-  const read = (btc: Recorded | Error, sol: Recorded | Error) => {
-    const { fetch } = replay({ [SPOT('BTC-USD')]: btc, [SPOT('SOL-USD')]: sol });
-    return readFrom('coinbase', fetch);
-  };
-
-  it('each Coinbase pair is requested separately', async () => {
-    expect(await read(spot('80868.5'), spot('101.24'))).toEqual({ source: 'coinbase', ...PRICE });
+/** The responses of a venue, two for Coinbase, and the prices in millionths of a dollar, or the reason why there are none. */
+eachScene(`
+  reads the mid prices of both perpetuals among hundreds of coins  | hyperliquid | {"BTC":"80868.5","SOL":"101.24","@142":"1","PURR/USDC":"0.0671"} | ${PRICES}
+  hyperliquid gives no price as a number instead of text           | hyperliquid | {"BTC":80868.5,"SOL":101.24}   | unexpected_shape
+  hyperliquid gives no price if one coin is missing                | hyperliquid | {"BTC":"80868.5"}              | unexpected_shape
+  hyperliquid gives no price of zero                               | hyperliquid | {"BTC":"0","SOL":"101.24"}     | no_price
+  hyperliquid gives no empty price                                 | hyperliquid | {"BTC":"80868.5","SOL":""}     | no_price
+  hyperliquid gives no price with an exponent                      | hyperliquid | {"BTC":"8e4","SOL":"101.24"}   | no_price
+  coinbase gives no price if one pair fails                        | coinbase | ${spot('80868.5')} and 404             | status_404
+  coinbase gives no price as a number                              | coinbase | ${spot(80_868.5)} and ${spot('101.24')} | unexpected_shape
+  coinbase gives no price of zero                                  | coinbase | ${spot('80868.5')} and ${spot('0')}    | no_price
+  coinbase gives no negative price                                 | coinbase | ${spot('-1')} and ${spot('101.24')}    | no_price
+  coinbase gives no price without data                             | coinbase | {} and ${spot('1')}                    | unexpected_shape
+  reads the Kraken pair XBTUSD under its long name                 | kraken | ${kraken('XXBTZUSD', '80868.50000', '101.24')} | ${PRICES}
+  reads the Kraken pair XBTUSD under the name that was requested   | kraken | ${kraken('XBTUSD', '80868.50000', '101.24')} | ${PRICES}
+  kraken gives no price with errors under status 200               | kraken | {"error":["EQuery:Unknown asset pair"]} | refused
+  kraken gives no price with an error together with a result       | kraken | ${kraken('XXBTZUSD', '1', '1', ['EAPI:Rate limit exceeded'])} | refused
+  kraken gives no price if one pair is missing                     | kraken | {"error":[],"result":{"XXBTZUSD":${JSON.stringify(pair('80868.5'))}}} | no_price
+  kraken gives no price of zero                                    | kraken | ${kraken('XXBTZUSD', '80868.5', '0')}    | no_price
+  kraken gives no price without a result                           | kraken | {"error":[]}                           | no_price
+  kraken gives no price after an empty last trade                  | kraken | {"error":[],"result":{"XXBTZUSD":{"c":[]},"SOLUSD":${JSON.stringify(pair('1'))}}} | unexpected_shape
+  kraken gives no price without a list of errors                   | kraken | {"result":{}}                          | unexpected_shape
+`)('%s', async (_title, venue = '', responses = '', expected) => {
+  const bodies = responses.split(' and ').map((body) => (body === '404' ? { status: 404, body } : { body }));
+  const [first = { body: '' }, second = first] = bodies;
+  const { fetch, requests } = replay({
+    [INFO]: first,
+    [KRAKEN]: first,
+    [SPOT('BTC-USD')]: first,
+    [SPOT('SOL-USD')]: second,
   });
-
-  const missing = { status: 404, body: { errors: [{ id: 'not_found' }] } };
-  it.each<[string, Recorded, Recorded, string]>([
-    ['one pair fails', spot('80868.5'), missing, 'status_404'],
-    ['an amount as a number', spot(80_868.5), spot('101.24'), 'unexpected_shape'],
-    ['a negative amount', spot('-1'), spot('101.24'), 'no_price'],
-    ['no data', { body: {} }, spot('1'), 'unexpected_shape'],
-  ])('coinbase gives no price: %s', async (_name, btc, sol, reason) => {
-    await expect(read(btc, sol)).rejects.toMatchObject({ details: { reason } });
-  });
-});
-
-describe('kraken', () => {
-  const pair = (last: string) => ({
-    ...{ a: ['1', '1', '1'], b: ['1', '2', '2'], c: [last, '0.01'], v: ['1', '2'] },
-  });
-  const read = (answer: Recorded | Error) => readFrom('kraken', replay({ [KRAKEN]: answer }).fetch);
-
-  it.each(['XXBTZUSD', 'XBTUSD'])(
-    'reads the Kraken pair XBTUSD under its name in the response, %s',
-    async (name) => {
-      const body = { error: [], result: { [name]: pair('80868.50000'), SOLUSD: pair('101.24') } };
-      expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
+  const read = await readFrom(venue as VenueName, fetch).then(
+    (price) => `${price?.btcUsd} ${price?.solUsd}`,
+    ({ details }) => {
+      expect(details.upstream).toBe(venue);
+      return details.reason;
     },
   );
-
-  const both = { XXBTZUSD: pair('1'), SOLUSD: pair('1') };
-  it.each<[string, object, string]>([
-    ['errors with status 200', { error: ['EQuery:Unknown asset pair'] }, 'refused'],
-    ['an error together with a result', { error: ['EAPI:Rate limit exceeded'], result: both }, 'refused'],
-    ['one pair missing', { error: [], result: { XXBTZUSD: pair('80868.5') } }, 'no_price'],
-    ['no result', { error: [] }, 'no_price'],
-    ['an empty last trade', { error: [], result: { ...both, XXBTZUSD: { c: [] } } }, 'unexpected_shape'],
-    ['no list of errors', { result: {} }, 'unexpected_shape'],
-  ])('kraken gives no price: %s', async (_name, body, reason) => {
-    await expect(read({ body })).rejects.toMatchObject({ details: { upstream: 'kraken', reason } });
-  });
+  expect(read).toBe(expected);
+  if (venue === 'hyperliquid') expect(requests[0]?.body).toEqual({ type: 'allMids' });
 });

@@ -8,7 +8,7 @@ import {
 import { signature } from '../custody/payments/payment-world.ts';
 import unsupported from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
-import { accountBody, listedBody, TRANSACTION_ERRORS, tokenAmountBody } from '../world/solana-shapes.ts';
+import { accountBody, listedBody, TRANSACTION_ERRORS } from '../world/solana-shapes.ts';
 import { type Recorded, replay, result, resultAt } from './replay.ts';
 
 const URL = 'https://one.test';
@@ -190,82 +190,15 @@ describe('signaturesFor', () => {
     expect(rows[999]?.memo).toBe(memo.slice(0, 200));
     expect(requests).toHaveLength(1);
   });
-
-  it.each(['x', '1'.repeat(63), 'z'.repeat(88)])(
-    'rejects a list with %s, which is not a signature',
-    async (text) => {
-      const { node } = nodeWith({ getSignaturesForAddress: result([{ ...entry, signature: text }]) });
-      const page = node.signaturesFor('addr', { limit: 1, commitment: 'finalized' });
-      await expect(page).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    },
-  );
-
-  it('rejects a signature entry without err, because it would be read as a success', async () => {
-    const { err: _gone, ...cut } = entry;
-    const { node } = nodeWith({ getSignaturesForAddress: result([cut]) });
-    const page = node.signaturesFor('addr', { limit: 1, commitment: 'finalized' });
-    await expect(page).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
 });
 
-describe('accounts and supplies', () => {
-  const state = { owner: 'system', lamports: 7, executable: false, data: Uint8Array.of(1, 2, 3) };
-  const account = accountBody(state);
-
-  it('accounts and supplies are read in the given order, null if absent', async () => {
-    const { node } = nodeWith({ getMultipleAccounts: resultAt([account, null]) });
-    const { slot, accounts } = await node.accounts(['a', 'b'], 'finalized');
-    expect(slot).toBe(100n);
-    expect(accounts[0]).toMatchObject({ owner: 'system', lamports: 7n, data: Uint8Array.of(1, 2, 3) });
-    expect(accounts[1]).toBeNull();
-  });
-
-  it('requests the beginning of each account, and returns empty data for one that may be longer', async () => {
-    const data = (bytes: number) => accountBody({ ...state, data: new Uint8Array(bytes) });
-    const { node, requests } = nodeWith({ getMultipleAccounts: resultAt([data(12_287), data(12_288)]) });
-    const { accounts } = await node.accounts(['a', 'b'], 'finalized');
-    expect(accounts.map((each) => each?.data.length)).toEqual([12_287, 0]);
-    expect(requests[0]?.body).toMatchObject({
-      params: [['a', 'b'], { dataSlice: { offset: 0, length: 12_288 } }],
-    });
-  });
-
-  it('an account whose rentEpoch is the maximum of u64 is read without an error', async () => {
-    const text = `{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":8},"value":[{"owner":"s","lamports":18446744073709551615,"data":["","base64"],"rentEpoch":18446744073709551615}]}}`;
-    const { node } = nodeWith({ getMultipleAccounts: { body: text } });
-    expect((await node.accounts(['a'], 'finalized')).accounts[0]?.lamports).toBe(18_446_744_073_709_551_615n);
-  });
-
-  it.each([
-    ['fewer accounts than requested', [account]],
-    ['another encoding', [account, { ...account, data: ['x', 'base58'] }]],
-    ['data that is not base64', [account, { ...account, data: ['***', 'base64'] }]],
-  ])('a response about accounts with %s is an error', async (_name, value) => {
-    const { node } = nodeWith({ getMultipleAccounts: resultAt(value) });
-    await expect(node.accounts(['a', 'b'], 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
-
-  it.each([
-    ['2^64', 2n ** 64n, 8],
-    ['a negative supply', -1n, 8],
-    ['256 decimals', 5n, 256],
-    ['-1 decimals', 5n, -1],
-  ])('a supply with %s, which no mint can have, is an error', async (_name, atoms, decimals) => {
-    const { node } = nodeWith({ getTokenSupply: resultAt(tokenAmountBody(atoms, decimals)) });
-    await expect(node.tokenSupply('mint', 'finalized', 5n)).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-    });
-  });
-
-  it('a supply of 64 bits is read from a string, together with its decimals', async () => {
-    const { node, requests } = nodeWith({ getTokenSupply: resultAt(tokenAmountBody(2n ** 64n - 1n, 8)) });
-    expect(await node.tokenSupply('mint', 'finalized', 5n)).toEqual({
-      atoms: 18_446_744_073_709_551_615n,
-      decimals: 8,
-      slot: 100n,
-    });
-    expect(requests[0]?.body).toMatchObject({
-      params: ['mint', { commitment: 'finalized', minContextSlot: 5 }],
-    });
+it('requests the beginning of each account, and returns empty data for one that may be longer', async () => {
+  const state = { owner: 'system', lamports: 7, executable: false };
+  const data = (bytes: number) => accountBody({ ...state, data: new Uint8Array(bytes) });
+  const { node, requests } = nodeWith({ getMultipleAccounts: resultAt([data(12_287), data(12_288)]) });
+  const { accounts } = await node.accounts(['a', 'b'], 'finalized');
+  expect(accounts.map((each) => each?.data.length)).toEqual([12_287, 0]);
+  expect(requests[0]?.body).toMatchObject({
+    params: [['a', 'b'], { dataSlice: { offset: 0, length: 12_288 } }],
   });
 });

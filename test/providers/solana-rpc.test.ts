@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { failureReason } from '../../src/core/errors.ts';
 import { createSolanaRpc, isAlreadyProcessed, RpcRefusal } from '../../src/providers/solana-rpc.ts';
-import { eachRow } from '../kit/scenes.ts';
-import { epochBody, RPC_ERRORS, type RpcError, statusBody } from '../world/solana-shapes.ts';
-import { type Recorded, refusal, replay, result, resultAt } from './replay.ts';
+import { eachScene } from '../kit/scenes.ts';
+import { RPC_ERRORS, type RpcError } from '../world/solana-shapes.ts';
+import { type Recorded, refusal, replay, result } from './replay.ts';
 
 const ONE = 'https://one.test';
 const TWO = 'https://two.test/key';
@@ -20,77 +20,95 @@ function node(method: string, answer: Recorded | Error | (Recorded | Error)[]) {
 const params = (request: { body: unknown } | undefined): unknown =>
   Reflect.get(Object(request?.body), 'params');
 
-describe('balance', () => {
-  it('a balance is returned in lamports with its slot, and its request always names the commitment', async () => {
-    const { node: rpc, requests } = node('getBalance', resultAt(5_000_000_000));
-    expect(await rpc.balance('addr', 'finalized', 77n)).toEqual({ lamports: 5_000_000_000n, slot: 100n });
-    expect(params(requests[0])).toEqual(['addr', { commitment: 'finalized', minContextSlot: 77 }]);
-  });
+const [STATUS, AT] = ['"slot":90,"confirmations":100', '"context":{"slot":100}'];
 
-  it('a balance above 2^53 keeps every digit', async () => {
-    const text = '{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":1},"value":18446744073709551615}}';
-    const { node: rpc } = node('getBalance', { body: text });
-    expect((await rpc.balance('addr', 'finalized')).lamports).toBe(18_446_744_073_709_551_615n);
-  });
+type Node = ReturnType<typeof node>['node'];
+const READS: Readonly<Record<string, (rpc: Node) => Promise<unknown>>> = {
+  getBalance: (rpc) => rpc.balance('addr', 'finalized', 77n),
+  getSignatureStatuses: (rpc) => rpc.signatureStatuses([SIGNATURE]),
+  getEpochInfo: (rpc) => rpc.epochInfo('finalized'),
+  getLatestBlockhash: (rpc) => rpc.latestBlockhash('confirmed'),
+  getFirstAvailableBlock: (rpc) => rpc.firstAvailableBlock(),
+  getMultipleAccounts: (rpc) => rpc.accounts(['a', 'b'], 'finalized'),
+  getSignaturesForAddress: (rpc) => rpc.signaturesFor('addr', { limit: 1, commitment: 'finalized' }),
+  getTokenSupply: (rpc) => rpc.tokenSupply('mint', 'finalized', 5n),
+};
 
-  it.each([
-    ['a negative balance', resultAt(-1)],
-    ['a fraction', resultAt(1.5)],
-    ['null', resultAt(null)],
-    ['no slot', result({ value: 1 })],
-    ['no result', { body: { jsonrpc: '2.0', id: 1 } }],
-    ['a bare number', result(5)],
-  ])('%s is not a balance', async (_name, answer) => {
-    const { node: rpc } = node('getBalance', answer);
-    await expect(rpc.balance('addr', 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
-
-  it('a node that is behind the requested slot refuses with -32016', async () => {
-    const { node: rpc } = node('getBalance', refusal(RPC_ERRORS.behind(8)));
-    const refused = { name: 'RpcRefusal', code: RPC_ERRORS.behind(8).code };
-    await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject(refused);
-  });
+/** The result of a method as the node sends it, and what is read from it: integers as text, or a failure. */
+eachScene(`
+  a balance is returned in lamports with its slot        | getBalance | {${AT},"value":5000000000} | {"lamports":"5000000000","slot":"100"}
+  a balance above 2^53 keeps every digit                 | getBalance | {"context":{"slot":1},"value":18446744073709551615} | {"lamports":"18446744073709551615","slot":"1"}
+  a negative balance is a failure                        | getBalance | {${AT},"value":-1} | UPSTREAM_FAILED
+  a balance with a fraction is a failure                 | getBalance | {${AT},"value":1.5} | UPSTREAM_FAILED
+  null for a balance is a failure                        | getBalance | {${AT},"value":null} | UPSTREAM_FAILED
+  a balance without a slot is a failure                  | getBalance | {"value":1} | UPSTREAM_FAILED
+  a response without a result is a failure               | getBalance | undefined | UPSTREAM_FAILED
+  a bare number is not a balance                         | getBalance | 5 | UPSTREAM_FAILED
+  the status of a finalized success                      | getSignatureStatuses | {${AT},"value":[{"slot":90,"confirmations":null,"err":null,"confirmationStatus":"finalized"}]} | {"slot":"100","statuses":[{"slot":"90","err":null,"commitment":"finalized"}]}
+  the status of a finalized failure has its error        | getSignatureStatuses | {${AT},"value":[{"slot":90,"confirmations":null,"err":{"InstructionError":[2,{"Custom":1}]},"confirmationStatus":"finalized"}]} | {"slot":"100","statuses":[{"slot":"90","err":{"InstructionError":[2,{"Custom":1}]},"commitment":"finalized"}]}
+  the status of a processed transaction                  | getSignatureStatuses | {${AT},"value":[{"slot":90,"confirmations":3,"err":null,"confirmationStatus":"processed"}]} | {"slot":"100","statuses":[{"slot":"90","err":null,"commitment":"processed"}]}
+  an old node without confirmationStatus shows a rooted transaction as finalized   | getSignatureStatuses | {${AT},"value":[{"slot":90,"confirmations":null,"err":null,"confirmationStatus":null}]} | {"slot":"100","statuses":[{"slot":"90","err":null,"commitment":"finalized"}]}
+  an old node shows a transaction that is not rooted as processed                  | getSignatureStatuses | {${AT},"value":[{"slot":90,"confirmations":31,"err":null}]} | {"slot":"100","statuses":[{"slot":"90","err":null,"commitment":"processed"}]}
+  a finalized status has no confirmations, as Alpenglow allows                     | getSignatureStatuses | {${AT},"value":[{"slot":90,"err":null,"confirmationStatus":"finalized"}]} | {"slot":"100","statuses":[{"slot":"90","err":null,"commitment":"finalized"}]}
+  a status with neither confirmations nor confirmationStatus is that of a processed transaction | getSignatureStatuses | {${AT},"value":[{"slot":90,"err":null}]} | {"slot":"100","statuses":[{"slot":"90","err":null,"commitment":"processed"}]}
+  an unknown signature has no status                     | getSignatureStatuses | {${AT},"value":[null]} | {"slot":"100","statuses":[null]}
+  an empty list of statuses is a failure                 | getSignatureStatuses | {${AT},"value":[]} | UPSTREAM_FAILED
+  two statuses for one signature are a failure           | getSignatureStatuses | {${AT},"value":[null,{${STATUS},"err":null,"confirmationStatus":"finalized"}]} | UPSTREAM_FAILED
+  null for the list of statuses is a failure             | getSignatureStatuses | {${AT},"value":null} | UPSTREAM_FAILED
+  a status without err, which would read as success, is a failure | getSignatureStatuses | {${AT},"value":[{${STATUS},"confirmationStatus":"finalized"}]} | UPSTREAM_FAILED
+  a status with an unknown commitment is a failure       | getSignatureStatuses | {${AT},"value":[{${STATUS},"err":null,"confirmationStatus":"rooted"}]} | UPSTREAM_FAILED
+  a status without the slot of the response is a failure | getSignatureStatuses | {"value":[null]} | UPSTREAM_FAILED
+  slot and block height are read from one response       | getEpochInfo | {"absoluteSlot":500,"blockHeight":450} | {"slot":"500","blockHeight":"450"}
+  a response without a block height is a failure, not a height of zero | getEpochInfo | {"absoluteSlot":500} | UPSTREAM_FAILED
+  a blockhash is returned with its slot, and its stated lifetime is ignored | getLatestBlockhash | {${AT},"value":{"blockhash":"abc","lastValidBlockHeight":600}} | {"blockhash":"abc","slot":"100"}
+  the first available block is read as a slot            | getFirstAvailableBlock | 123 | "123"
+  the first available block may be 0                     | getFirstAvailableBlock | 0 | "0"
+  null is not a first available block                    | getFirstAvailableBlock | null | UPSTREAM_FAILED
+  -1 is not a first available block                      | getFirstAvailableBlock | -1 | UPSTREAM_FAILED
+  an empty text is not a first available block           | getFirstAvailableBlock | "" | UPSTREAM_FAILED
+  an object is not a first available block               | getFirstAvailableBlock | {} | UPSTREAM_FAILED
+  accounts are read in the given order, null if absent   | getMultipleAccounts | {${AT},"value":[{"owner":"s","lamports":7,"executable":false,"data":["AQID","base64"]},null]} | {"slot":"100","accounts":[{"owner":"s","lamports":"7","data":{"0":1,"1":2,"2":3}},null]}
+  an account whose lamports and rentEpoch are the maximum of u64 is read | getMultipleAccounts | {${AT},"value":[null,{"owner":"s","lamports":18446744073709551615,"data":["","base64"],"rentEpoch":18446744073709551615}]} | {"slot":"100","accounts":[null,{"owner":"s","lamports":"18446744073709551615","data":{}}]}
+  fewer accounts than requested are a failure            | getMultipleAccounts | {${AT},"value":[null]} | UPSTREAM_FAILED
+  an account in another encoding is a failure            | getMultipleAccounts | {${AT},"value":[null,{"owner":"s","lamports":7,"executable":false,"data":["x","base58"]}]} | UPSTREAM_FAILED
+  an account whose data is not base64 is a failure       | getMultipleAccounts | {${AT},"value":[null,{"owner":"s","lamports":7,"executable":false,"data":["***","base64"]}]} | UPSTREAM_FAILED
+  a listed signature of one letter is a failure          | getSignaturesForAddress | [{"signature":"x","slot":5,"err":null,"memo":null,"blockTime":9}] | UPSTREAM_FAILED
+  a listed signature of 63 zero bytes is a failure       | getSignaturesForAddress | [{"signature":"${'1'.repeat(63)}","slot":5,"err":null,"memo":null,"blockTime":9}] | UPSTREAM_FAILED
+  a listed signature above 64 bytes is a failure         | getSignaturesForAddress | [{"signature":"${'z'.repeat(88)}","slot":5,"err":null,"memo":null,"blockTime":9}] | UPSTREAM_FAILED
+  a listed signature without err, which would read as success, is a failure | getSignaturesForAddress | [{"signature":"${SIGNATURE}","slot":5,"memo":null,"blockTime":9}] | UPSTREAM_FAILED
+  a listed signature of a failed transaction has its error, and may lack its time | getSignaturesForAddress | [{"signature":"${SIGNATURE}","slot":5,"err":"x","memo":null,"blockTime":null}] | [{"signature":"${SIGNATURE}","slot":"5","err":"x","blockTime":null,"memo":null}]
+  a supply of 64 bits is read from a text, with its decimals    | getTokenSupply | {${AT},"value":{"amount":"18446744073709551615","decimals":8}} | {"atoms":"18446744073709551615","decimals":8,"slot":"100"}
+  a supply of 2^64, which no mint can have, is a failure        | getTokenSupply | {${AT},"value":{"amount":"18446744073709551616","decimals":8}} | UPSTREAM_FAILED
+  a negative supply, which no mint can have, is a failure       | getTokenSupply | {${AT},"value":{"amount":"-1","decimals":8}} | UPSTREAM_FAILED
+  256 decimals, which no mint can have, are a failure           | getTokenSupply | {${AT},"value":{"amount":"5","decimals":256}} | UPSTREAM_FAILED
+  -1 decimals, which no mint can have, are a failure            | getTokenSupply | {${AT},"value":{"amount":"5","decimals":-1}} | UPSTREAM_FAILED
+`)('%s', async (_title, method = '', body, expected) => {
+  const sent = body === 'undefined' ? '' : `,"result":${body}`;
+  const { node: rpc } = node(method, { body: `{"jsonrpc":"2.0","id":1${sent}}` });
+  const texts = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  const shown = await READS[method]?.(rpc).then(
+    (value) => JSON.stringify(value, texts),
+    ({ code }) => code,
+  );
+  expect(shown).toBe(expected);
 });
 
-describe('signatureStatuses', () => {
-  const status = (row: unknown) => node('getSignatureStatuses', resultAt([row]));
-  const row = statusBody({ slot: 90, err: null }, 'finalized', 100);
-  const withoutErr = { slot: 90, confirmations: null, confirmationStatus: 'finalized' };
+/** Statuses are searched in the whole history, because the cache of a node covers only recent slots. */
+eachScene(`
+  getBalance           | ["addr",{"commitment":"finalized","minContextSlot":77}]
+  getSignatureStatuses | [["${SIGNATURE}"],{"searchTransactionHistory":true}]
+  getEpochInfo         | [{"commitment":"finalized"}]
+  getTokenSupply       | ["mint",{"commitment":"finalized","minContextSlot":5}]
+`)('a request of %s has the parameters %s', async (method, expected = '') => {
+  const { node: rpc, requests } = node(method ?? '', result(null));
+  await READS[method ?? '']?.(rpc).catch(() => undefined);
+  expect(params(requests[0])).toEqual(JSON.parse(expected));
+});
 
-  it('a status request searches the whole history, because the cache covers only recent slots', async () => {
-    const { node: rpc, requests } = status(row);
-    await rpc.signatureStatuses([SIGNATURE]);
-    expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
-  });
-
-  eachRow<[string, object | null, string | null]>(`
-    a finalized success                                        | { "confirmations": null, "err": null, "confirmationStatus": "finalized" }                                         | finalized
-    a finalized failure                                        | { "confirmations": null, "err": { "InstructionError": [2, { "Custom": 1 }] }, "confirmationStatus": "finalized" } | finalized
-    a processed one                                            | { "confirmations": 3, "err": null, "confirmationStatus": "processed" }                                            | processed
-    an old node without confirmationStatus, rooted             | { "confirmations": null, "err": null, "confirmationStatus": null }                                                | finalized
-    an old node, not rooted                                    | { "confirmations": 31, "err": null }                                                                              | processed
-    a finalized one without confirmations, as Alpenglow allows | { "err": null, "confirmationStatus": "finalized" }                                                                | finalized
-    one with neither confirmations nor confirmationStatus      | { "err": null }                                                                                                   | processed
-    an unknown signature                                       | null                                                                                                              | null
-  `)('reads the status of a signature: %s', async (_name, given, commitment) => {
-    const err: unknown = given && Reflect.get(given, 'err');
-    expect(await status(given && { slot: 90, ...given }).node.signatureStatuses([SIGNATURE])).toEqual({
-      slot: 100n,
-      statuses: [commitment && { slot: 90n, err, commitment }],
-    });
-  });
-
-  it.each([
-    ['an empty list', resultAt([])],
-    ['two rows', resultAt([null, row])],
-    ['null for the list', resultAt(null)],
-    ['a row without err, which would read as success', resultAt([withoutErr])],
-    ['an unknown commitment', resultAt([{ ...row, confirmationStatus: 'rooted' }])],
-    ['no context', result({ value: [null] })],
-  ])('a status response with %s proves nothing and is an error', async (_name, answer) => {
-    const { node: rpc } = node('getSignatureStatuses', answer);
-    await expect(rpc.signatureStatuses([SIGNATURE])).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
+it('a node that is behind the requested slot refuses with -32016', async () => {
+  const { node: rpc } = node('getBalance', refusal(RPC_ERRORS.behind(8)));
+  const refused = { name: 'RpcRefusal', code: RPC_ERRORS.behind(8).code };
+  await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject(refused);
 });
 
 describe('sending', () => {
@@ -136,40 +154,6 @@ describe('sending', () => {
     expect(isAlreadyProcessed(new Error('already been processed'))).toBe(false);
     expect(isAlreadyProcessed('AlreadyProcessed')).toBe(false);
     expect(isAlreadyProcessed(undefined)).toBe(false);
-  });
-});
-
-describe('heights', () => {
-  it('slot and block height are read from one response', async () => {
-    const { node: rpc, requests } = node('getEpochInfo', result(epochBody(500, 450)));
-    expect(await rpc.epochInfo('finalized')).toEqual({ slot: 500n, blockHeight: 450n });
-    expect(params(requests[0])).toEqual([{ commitment: 'finalized' }]);
-  });
-
-  it('a response without a block height is an error, not a height of zero', async () => {
-    const { node: rpc } = node('getEpochInfo', result({ absoluteSlot: 500 }));
-    await expect(rpc.epochInfo('finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
-
-  it('a blockhash is returned with its slot, and its stated lifetime is ignored', async () => {
-    const { node: rpc } = node(
-      'getLatestBlockhash',
-      resultAt({ blockhash: 'abc', lastValidBlockHeight: 600 }),
-    );
-    expect(await rpc.latestBlockhash('confirmed')).toEqual({ blockhash: 'abc', slot: 100n });
-  });
-
-  it.each([
-    [123, 123n],
-    [0, 0n],
-  ])('reads %s as the first available block', async (given, expected) => {
-    const { node: rpc } = node('getFirstAvailableBlock', result(given));
-    expect(await rpc.firstAvailableBlock()).toBe(expected);
-  });
-
-  it.each([null, -1, '', {}])('%j is not a first available block', async (given) => {
-    const { node: rpc } = node('getFirstAvailableBlock', result(given));
-    await expect(rpc.firstAvailableBlock()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 
