@@ -142,7 +142,7 @@ describe('a sent payment is never requested again', () => {
     await expectSecondPaymentReturned(paid);
   });
 
-  it('does not request a payment again whose tab was closed before the wallet responded', async () => {
+  it('does not request a payment again if its tab was closed before the wallet responded', async () => {
     const paid = await order({ behaviour: 'send-silently' });
     await payButton(paid.page).click();
     await expect.poll(paid.sent).toBe(1);
@@ -181,7 +181,7 @@ describe('a sent payment is never requested again', () => {
   });
 });
 
-it('shows that the payment was not made if the signature never lands, and offers it again', async () => {
+it('shows that the payment was not made if the signature never lands, and offers to pay again', async () => {
   const kept = await order({ behaviour: 'keep' }, (page) => page.clock.install());
   const { page } = kept;
   const confirmed = page.waitForResponse('**/api/invoices/confirm');

@@ -221,7 +221,7 @@ describe.each(LIVE_PAGES)('%s, sent before its figures are read', (path) => {
   it.each([
     ['desktop', DESKTOP],
     ['phone', PHONE],
-  ] as const)('does not shift on a %s when they arrive', async (_device, viewport) => {
+  ] as const)('does not shift on a %s when the figures arrive', async (_device, viewport) => {
     const file = join('site/dist', `${path === '/' ? 'index' : path}.html`);
     const visited = await visit(path, { viewport }, async (page) => {
       await page.addInitScript(NOTE_PAINTS);

@@ -87,7 +87,7 @@ const limitOf = (name: LimitName): Limit => {
 };
 
 it.each(declared)(
-  'the limit %s counts an operation of its kind and stops the next one',
+  'the limit %s counts an operation of its kind and stops the next operation',
   async (name, { kind, counts, windowMs }) => {
     if (kind === 'absr') throw new Error('a limit on mints needs an act of its own here');
     const limit = limitOf(name);
@@ -137,7 +137,7 @@ it.each(
     COUNTED[kind].map((counts) => [kind, counts] as const),
   ),
 )(
-  'an operation of the kind %s adds to a limit on its %s, which may be declared',
+  'an operation of the kind %s is counted in a limit on its %s',
   async (kind, counts) => {
     const operations = await DRIVEN[kind](counts);
     const last = Math.max(...operations.map(({ createdAt }) => createdAt));

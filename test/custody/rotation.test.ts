@@ -128,7 +128,7 @@ describe('after a rotation', () => {
   });
 });
 
-describe('the cause of an operation that ended with its key', () => {
+describe('work whose operation ended because its key was rotated', () => {
   /** Ends a planned operation as the executor of the new key does. */
   function rotate(journal: Journal, id: string, now: number): void {
     const operation = journal.get(id);

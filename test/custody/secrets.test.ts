@@ -75,7 +75,7 @@ it.each<[string, Secrets, string, typeof RESERVE?]>([
   expect(refused(env, reserve)).toEqual(['NOT_CONFIGURED', variables.split(' ')]);
 });
 
-it('accepts a mint key seed exactly if the declared schema of its variable accepts it', () => {
+it('accepts a mint key seed if and only if the schema of MINT_KEY_SEED accepts it', () => {
   const [, declared] = DECLARATIONS.find(([name]) => name === 'MINT_KEY_SEED') ?? [];
   for (const length of [31, 32, 64]) {
     const MINT_KEY_SEED = 's'.repeat(length);

@@ -27,7 +27,7 @@ eachScene(`
     | ${ROLLED_BACK}; found signature-1 = waiting
   operations in newer storage continue when the stored timer fires in the newer release
     | ${ROLLED_BACK}; fire; next = soon; version ${STORAGE_VERSION}; land; restart; until a settling
-  any stored version other than that of this release is treated as newer
+  any stored version other than the version of this release is treated as newer
     | version 1.5; restart; frozen = storage_newer; version two; restart; frozen = storage_newer; version -1; restart; frozen = storage_newer;
       version 01; restart; frozen = storage_newer; version 0; restart; frozen = storage_newer; version ${STORAGE_VERSION}; restart; frozen = null
 `)('%s', (_title, steps = '') => {

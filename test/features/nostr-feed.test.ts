@@ -203,7 +203,7 @@ describe('the notes that a feed keeps', () => {
     expect(contents((await service.get(`feed?until=${NOW}&cursor=${cursor}`)).body)[0]).toBe('plain defi');
   });
 
-  it('a post has the fields of the contract and those of the Nostr specifications (NIPs)', async () => {
+  it('a post has the fields of the contract and the fields of the Nostr specifications (NIPs)', async () => {
     const url = 'https://clawstr.com/c/sluice';
     const event = tagged('read me', 1, ...AI, ['I', url], ['K', 'web'], ['content-warning', 'spoiler']);
     const withMore = { ...event, seen_on: 'elsewhere' };

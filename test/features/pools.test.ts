@@ -104,7 +104,7 @@ describe('the pool API responds', () => {
     expect(text).toContain('"writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,');
   });
 
-  it('does not cache a pool response that could not be corrected, but caches the next one', async () => {
+  it('does not cache a pool response that could not be corrected, but caches the next response', async () => {
     let now = Date.now();
     plantPools();
     upstreams.breakChain();
@@ -334,7 +334,7 @@ it.each([
   '1'.repeat(31),
   '1'.repeat(5_000),
 ])(
-  'the text %j in place of a pool address calls no upstream, or only that of the valid pool that it starts with',
+  'the text %j in place of a pool address causes no upstream call, or only a call for the pool that it begins with',
   async (text) => {
     upstreams.answerWith(send(200, POOL));
     const { status } = await upstreams.service().get(`/api/dex/pool/${encodeURIComponent(text)}`);

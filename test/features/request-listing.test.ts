@@ -54,7 +54,7 @@ async function opened(mint: Chain, metaplex: Chain, asked: TokenName = { mint: M
 }
 
 it.each([{ mint: MINT }, { tokenId: 7 }])(
-  'the facts of a request for %j are those of the chain, not those of an unlisted row',
+  'a request for %j uses the facts of the chain, not the facts of an unlisted row',
   async (asked) => {
     const { subject } = await opened(classic, named('Moon', 'MOON'), asked);
     expect(subject).toMatchObject({ mint: MINT, name: 'Moon', symbol: 'MOON', decimals: 0, supply: '0' });

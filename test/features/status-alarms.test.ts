@@ -318,7 +318,7 @@ it('reports an alarm in each run while D1 does not respond, because the report c
   await expect(store.rows()).rejects.toThrow('D1_ERROR');
 });
 
-it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {
+it('the heartbeat shows the last run of each trigger and whether the next run is late', async () => {
   const heartbeat = createHeartbeat(createKv().kv);
   const deployedAt = iso(6 * 60_000);
   expect(await heartbeat.read(NOW, deployedAt)).toEqual([

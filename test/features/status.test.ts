@@ -113,7 +113,7 @@ describe('the status', () => {
     expect([upstreams, as_of]).toMatchObject([[{ name: 'rpc', ok: true }], new Date(NOW).toISOString()]);
   });
 
-  it('the as_of time of the status is that of its oldest figure', async () => {
+  it('the as_of time of the status is the time of its oldest figure', async () => {
     const as_of = new Date(NOW - 120_000).toISOString();
     expect((await look({ readCoverage: async () => ({ ...COVERED, as_of }) })).as_of).toBe(as_of);
   });

@@ -169,7 +169,7 @@ eachScene(`
     | change hangs; ask a chain; wait 1s; value two; ask a chain; wait 1s; answers = one 0s, one 1s
 `)('%s', (_title, steps = '') => play(steps));
 
-it("a value made from another read has that read's time, and is stale if that read is", async () => {
+it('a value that is made from another value has its time, and is stale if the other value is', async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });
   for (const stale of [false, true]) {
     const load = async () => new Dated({ value: 'one', asOf: 1_000, stale });

@@ -102,7 +102,7 @@ it('reads a record once per second for any number of requests that do not wait',
   expect(reads).toEqual([0, 1_000, 2_000]);
 });
 
-it('a response repeats the granted wait, limited to the longest one, in Preference-Applied', async () => {
+it('Preference-Applied shows the granted wait, which is at most the longest allowed wait', async () => {
   const { waiting, poll } = record('1s finished');
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
   const call = Promise.resolve(app.request('/', { headers: { prefer: 'wait=600' } }));

@@ -176,7 +176,7 @@ describe('the budget of callers', () => {
     expect(new Set(sales)).toEqual(new Set(['ok']));
   });
 
-  it('each client network gets two calls a second while others flood', async () => {
+  it('each client gets two calls a second while clients of other networks flood', async () => {
     const { read } = node();
     const slots = new CallSlots();
     const flood = times(400, () => slots.run('user', () => read('node', 'flood'), '203.0.113.7'));
@@ -202,7 +202,7 @@ describe('the budget of callers', () => {
     await settled(Promise.all(calls));
   });
 
-  it('a client that joins a waiting call pays for it once the first one has used its share', async () => {
+  it('a client that joins a waiting call pays for the call once the first client has used its share', async () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const payers = new Set(['203.0.113.7']);

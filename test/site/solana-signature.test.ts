@@ -18,7 +18,7 @@ describe.each(['with ed25519 of the browser', 'with the library'])('a Solana sig
     return isSignedInBrowser(message, { address: by, signature });
   };
 
-  it('accepts a Solana signature only for its own message and key', async () => {
+  it('accepts a Solana signature only with the message and the key that it was made with', async () => {
     expect(await check('text', sign('text'))).toBe(true);
     expect(await check('other text', sign('text'))).toBe(false);
     const other = base58.encode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));

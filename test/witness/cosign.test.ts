@@ -145,7 +145,7 @@ describe('the witness', () => {
     expect(chain.reads).toBe(reads);
   });
 
-  it('does not read its sources for a mint that it signed before the last one', async () => {
+  it('does not read its sources for a mint that it signed before its last mint', async () => {
     const { chain, open, request } = start();
     const first = request(1n).text;
     expect(outcome(await open().cosign(first))).toBe('signed');

@@ -119,7 +119,7 @@ it('the statistics list the 100 most viewed paths and the last 50 views', async 
   expect(recent.length).toBe(50);
 });
 
-it('the statistics of 200,000 views read as many rows as those of 2,000', async () => {
+it('the statistics of 200,000 views read as many rows as the statistics of 2,000 views', async () => {
   /** Views over 60 days, 400 paths and 200 hosts, with the sums that they leave. */
   const fill = async (from: number, to: number) => {
     const period = (label: string, format: string) =>

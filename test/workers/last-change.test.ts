@@ -19,7 +19,7 @@ const token = (id: number, listedMinute: number | null) =>
      VALUES (?1, 1, ?2, ?1, 'a', 'b', ?3, ?4, '{}')`,
   ).bind(String(id), id, listedMinute === null ? null : at(listedMinute), at(59));
 
-it('the last change is that of an ended operation, a listing, a payment that bought nothing, or a proof', async () => {
+it('the last change is the last ended operation, listing, proof, or payment that bought nothing', async () => {
   expect(await readLastChange(env.DB, NOW)).toBe(0);
   const cases: readonly (readonly [D1PreparedStatement, number])[] = [
     [operation(1, 'finished', 1), 1],

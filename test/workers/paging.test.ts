@@ -120,7 +120,7 @@ describe.each(LISTS)('%s', (path, table, member, key, expected) => {
   });
 });
 
-it('lists 250 archived proofs in the order of their chain at 210 rows a page, although the clock was ahead for one', async () => {
+it('lists 250 archived proofs in the order of their chain at 210 rows a page, although the clock was ahead for one proof', async () => {
   await env.DB.prepare(INSERTS.proofs(1, 250)).bind('x').run();
   const ahead = '2026-02-01T00:00:00.000Z';
   await env.DB.prepare(

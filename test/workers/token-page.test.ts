@@ -120,20 +120,17 @@ it.each([
   ['its present name', 'Heron', '<title>Heron (HER) · Sluice</title>'],
   ['no name that imitates ABSR', 'ABSR', '<title>Token without a name (HER) · Sluice</title>'],
   ['no name without metadata', null, '<title>Token without a name · Sluice</title>'],
-])(
-  'the page of an unlisted token shows the %s of the chain, never that of its row',
-  async (_, name, title) => {
-    const metadata = name && metaplexMetadata(MINT, { name, symbol: 'HER', uri: '' });
-    const chain = {
-      [MINT]: mintOf(null),
-      ...(metadata && { [metaplexAddress(MINT)]: { owner: METAPLEX_PROGRAM, data: metadata } }),
-    };
-    const text = await (await pageOf(`/token/${MINT}`, { ...token, listedAt: null }, chain)).text();
-    expect(text).toContain(title);
-    expect(text).not.toContain('Otter');
-    expect(text).not.toContain('swims');
-  },
-);
+])('the page of an unlisted token reads the chain, not its row: it shows %s', async (_, name, title) => {
+  const metadata = name && metaplexMetadata(MINT, { name, symbol: 'HER', uri: '' });
+  const chain = {
+    [MINT]: mintOf(null),
+    ...(metadata && { [metaplexAddress(MINT)]: { owner: METAPLEX_PROGRAM, data: metadata } }),
+  };
+  const text = await (await pageOf(`/token/${MINT}`, { ...token, listedAt: null }, chain)).text();
+  expect(text).toContain(title);
+  expect(text).not.toContain('Otter');
+  expect(text).not.toContain('swims');
+});
 
 it('the page of an unlisted token returns 503 while no node can be read', async () => {
   const response = await pageOf(`/token/${MINT}`, { ...token, listedAt: null });

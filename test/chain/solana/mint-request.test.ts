@@ -88,7 +88,7 @@ describe('reading a request for a second signature', () => {
     expect(await read(mintMessage({ ...MINT, ...change }, LIFETIME))).toBe('not_a_mint');
   });
 
-  it('refuses an additional instruction before, between or after those of a mint', async () => {
+  it('refuses an additional instruction before, between or after the instructions of a mint', async () => {
     const signers = [custodian, witness];
     const extra = mintTo({ ...MINT, account: addressOf(8), authority: TERMS.multisig.address, signers });
     const memo = memoInstruction('x');

@@ -27,7 +27,7 @@ eachScene(`
     | ${emptied(2_050)}; ops republish = ok; said again to continue = true; rows = 2000; restored = true; ops republish = ok; rows = 2050; restored = false
   the republish command continues where a crash or an outage of D1 has stopped it
     | ${emptied(250)}; fail-at 80; ops republish = refused; mend; restart; ops republish = ok; rows = 250
-  a D1 that is restored again between two commands receives every row from the first one on
+  a D1 that is restored again between two commands receives every row, from the first row on
     | ${emptied(2_050)}; ops republish; restore-d1; pass 2m cron; ops republish; ops republish; rows = 2050
   reads the revision of the newest batch from D1 at most once at the start and then once a minute
     | count-marks; swap a; pass 10m cron; marks-are-at-most 11 = true

@@ -197,7 +197,7 @@ playScenes(`
     | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
 `)(createVerbs);
 
-it('limits the signatures that one network waits for, so that other networks keep their share', async () => {
+it('limits how many signatures one network waits for, so that other networks can wait too', async () => {
   const { find } = setUp();
   const many = (client: string, count: number) =>
     times(count, (at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));

@@ -35,7 +35,7 @@ it('1,000 networks that open requests at full speed never exceed the total, and 
   expect(opened.filter((count) => count >= 2).length).toBeGreaterThan(750);
 });
 
-it('the rows of 30 networks that open requests at full speed lose their client and are deleted', async () => {
+it('the expired requests of 30 networks no longer name their client, and are deleted nine days later', async () => {
   const world = createPaymentWorld();
   const opened = Array.from({ length: 30 }, (_, at) => openAll(world, `10.0.${at}.1`));
   expect(Math.max(...opened)).toBe(BUDGETS.open_requests.most);

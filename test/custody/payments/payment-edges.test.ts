@@ -334,7 +334,7 @@ describe('open sales', () => {
     });
   });
 
-  it('requests that were not paid in time use neither room nor a share, even if they cannot expire while the nodes are down', async () => {
+  it('requests that were not paid in time do not block new requests, even if they cannot expire while the nodes are down', async () => {
     const world = createPaymentWorld();
     vi.spyOn(Object(world.ports.nodes[0]), 'signaturesFor').mockRejectedValue(new Error('down'));
     const { open, state, context } = world;

@@ -312,7 +312,7 @@ it('the newest and the oldest queued transactions are read first', async () => {
   expect(stage.taken).toEqual(['s100', 's1', 's99', 's2']);
 });
 
-it('payments are treated as read only up to the block time of the first queued transaction', async () => {
+it('the walk has read payments up to the block time of the first queued transaction, and no further', async () => {
   const stage = stageOf(1);
   await stage.play('pay 1, all, tick 1h, pay 60, tick 1h, pay 60, run');
   expect(stage.behind()).toBe(T0 * 1_000 + 3_600_000);

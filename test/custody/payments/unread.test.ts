@@ -310,7 +310,7 @@ it('1,000 transactions that every check misses do not delay the second read of a
   expect(w.payments.dueUnread(w.state.now, 8)[0]).toBe('payment');
 });
 
-it('a second read is due at its time, even after the clock was set back, and even without its transaction', () => {
+it('a planned second read becomes due even after the clock was set back, and even if its transaction was deleted', () => {
   const w = setUp();
   absentFrom(w, 'node', ['one'], 1);
   w.payments.deleteUnread('one');

@@ -292,7 +292,7 @@ describe('the day of a mint', () => {
     expect(await preparedAfter(lastDay)).toEqual({ ok: false, reason });
   });
 
-  it('prepares the mint when the last one landed on the day before', async () => {
+  it('prepares the mint when the last mint landed on the day before', async () => {
     expect(await preparedAfter('2026-01-01')).toMatchObject({ ok: true });
   });
 });

@@ -149,7 +149,7 @@ describe('the archive', () => {
     ['', 0],
     [', although the clock was ahead for one of them', DAY_MS],
   ])(
-    "a journal that begins anew signs no proof until then, and continues the archive's chain of proofs%s",
+    "an empty journal signs no proof before it begins anew, and then continues the archive's chain of proofs%s",
     async (_, aheadMs) => {
       const w = start();
       await w.tick();

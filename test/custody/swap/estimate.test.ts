@@ -179,7 +179,7 @@ describe('an estimate shows what a create call would return', () => {
 });
 
 describe('the quotes of estimates', () => {
-  it('equal amounts share a quote for 15 seconds, even while it is requested', async () => {
+  it('equal amounts share a quote for 15 seconds, even before the bridge has returned it', async () => {
     const w = rich();
     await Promise.all(Array.from({ length: 50 }, () => estimate(w)));
     expect(w.bridge.quotes).toHaveLength(1);
@@ -197,7 +197,7 @@ describe('the quotes of estimates', () => {
     expect(refusalOf(await estimate(w))).toBeNull();
   });
 
-  it('a client gets an eighth of the quotes; its create calls and other clients keep theirs', async () => {
+  it('a client gets an eighth of the estimate quotes, which leaves quotes for its create calls and for other clients', async () => {
     const w = rich();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => estimate(w, SOL - BigInt(at))));
     expect(answers.filter(({ type }) => type === 'quoted')).toHaveLength(15);
