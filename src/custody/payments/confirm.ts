@@ -69,7 +69,7 @@ type PaymentCase =
    * Sent by the treasury or the reserve; in a search also a transaction that pays nothing or predates the journal. ->
    * PAYMENT_NOT_BOUND
    */
-  | { readonly type: 'no_payment' }
+  | { readonly type: 'no_payment'; readonly isOwn: boolean }
   /**
    * Does not match exactly one request, for the reason in `NoMatch`. -> PAYMENT_NOT_BOUND; the operator may return it.
    * Or a reward or a swap's refund uses it. -> PAYMENT_ALREADY_USED
@@ -250,7 +250,7 @@ function decide(
   if (treasury.hasRecord(signature, payment.payee)) return { type: 'booked' };
   const isOwn = signers.some((signer) => signer === payment.payee || isReserve(context, signer));
   if (payment.lamports === 0n || isOwn || olderRefusal(journal, transaction, undefined))
-    return { type: 'no_payment' };
+    return { type: 'no_payment', isOwn: isOwn && payment.lamports > 0n };
 
   if (typeof match === 'string') return { type: 'unmatched', reason: match };
   // Bridges do not add a reference to money that they return to the treasury.
@@ -296,7 +296,7 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, paymentCas
     case 'sale_unread':
       return;
     case 'no_payment':
-      treasury.record(payment, null); // treasury_payments
+      treasury.record(payment, paymentCase.isOwn ? 'own' : null); // treasury_payments
       return;
     case 'unmatched':
       treasury.record(payment, null); // treasury_payments

@@ -10,12 +10,7 @@ import type { PaymentContext } from './context.ts';
 import { mirrorRequest, refundColumns } from './request-records.ts';
 import { nameOf, type PaymentRequest, type RefundDue } from './request-store.ts';
 import { awaitedReturns, DUST, type NoMatch } from './treasury-payment.ts';
-import {
-  MOST_UNREAD,
-  type NotReturned,
-  type TreasuryPayment,
-  type UnmatchedPayment,
-} from './treasury-store.ts';
+import { MOST_UNREAD, type NotReturned, type TreasuryPayment } from './treasury-store.ts';
 
 /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
 export function saveRefund(context: PaymentContext, refund: RefundDue): void {
@@ -91,8 +86,8 @@ const notReturned = ({ journal, reserveAddress }: PaymentContext): NotReturned =
   JSON.stringify(awaitedReturns(journal.open())),
 ];
 
-/** An unused payment above dust that the operator may return to its payer. */
-export const findUnmatched = (context: PaymentContext, signature: string): UnmatchedPayment | undefined =>
+/** An unused payment above dust that the operator may return. */
+export const findUnmatched = (context: PaymentContext, signature: string): TreasuryPayment | undefined =>
   context.treasury.unmatched(notReturned(context), signature);
 
 /** Turns a payment into a debt to its payer. From then on the payment cannot be used otherwise. */

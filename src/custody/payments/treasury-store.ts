@@ -7,16 +7,16 @@ import type { SqlRow, Storage } from '../kernel/ports.ts';
 import type { Debt } from '../operator-api.ts';
 import { debtOf, numberOf } from '../row-store.ts';
 
-/** Payments above dust that pay for nothing and whose payer is certain. */
-const UNMATCHED = 'used_by IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
+/** Payments above dust that pay for nothing. */
+const UNMATCHED = 'used_by IS NULL AND CAST(lamports AS INTEGER) > 10000';
 
 /**
- * Unmatched payments that the operator may return to their payers. Each paid the treasury more than 10,000 lamports, so
+ * Unmatched payments that the operator may return, by hand if several accounts paid. Each paid the treasury more than 10,000 lamports, so
  * sending many of them is expensive. A swap's refund is marked as used only in `once`. The parameters are {@link
  * NotReturned}.
  */
-const RETURNABLE = `FROM treasury_payments AS paid WHERE ${UNMATCHED} AND payer <> payee AND slot > ?1
-  AND payer NOT IN (SELECT value FROM json_each(?2))
+const RETURNABLE = `FROM treasury_payments AS paid WHERE ${UNMATCHED} AND slot > ?1
+  AND COALESCE(payer, '') NOT IN (SELECT payee UNION SELECT value FROM json_each(?2))
   AND NOT EXISTS (SELECT 1 FROM once WHERE name = 'payment:' || paid.signature)
   AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS swap WHERE json_extract(swap.value, '$.payee') = paid.payee
     AND CAST(lamports AS INTEGER) BETWEEN json_extract(swap.value, '$.least') AND json_extract(swap.value, '$.most')
@@ -64,15 +64,13 @@ export type TreasuryPayment = {
   readonly payer: string | null;
 };
 
-export type UnmatchedPayment = TreasuryPayment & { readonly payer: string };
-
-const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
+const paymentOf = (row: SqlRow): TreasuryPayment => ({
   signature: String(row.signature),
   slot: BigInt(Number(row.slot)),
   blockTime: row.block_time === null ? null : Number(row.block_time),
   lamports: BigInt(String(row.lamports)),
   payee: String(row.payee),
-  payer: String(row.payer),
+  payer: row.payer === null ? null : String(row.payer),
 });
 
 /** A listed transaction that was not read yet. It has one row for each node that lists it. */
@@ -133,6 +131,7 @@ export class TreasuryStore {
     return row && String(row.payee);
   }
 
+  /** @param usedBy its request, `own` for a movement of our own money, or null */
   record(payment: TreasuryPayment, usedBy: string | null): void {
     this.#exec(
       `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payee, payer, used_by)
@@ -149,14 +148,14 @@ export class TreasuryStore {
     this.deleteUnread(payment.signature);
   }
 
-  unmatched(not: NotReturned, signature: string): UnmatchedPayment | undefined {
-    return this.#exec(`SELECT * ${RETURNABLE} AND signature = ?4`, ...not, signature).map(unmatchedOf)[0];
+  unmatched(not: NotReturned, signature: string): TreasuryPayment | undefined {
+    return this.#exec(`SELECT * ${RETURNABLE} AND signature = ?4`, ...not, signature).map(paymentOf)[0];
   }
 
   /** Unmatched payments, largest first, so that strangers' small payments do not hide a customer's. */
-  largestUnmatched(not: NotReturned, limit: number): UnmatchedPayment[] {
+  largestUnmatched(not: NotReturned, limit: number): TreasuryPayment[] {
     const query = `SELECT * ${RETURNABLE} ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ?4`;
-    return this.#exec(query, ...not, limit).map(unmatchedOf);
+    return this.#exec(query, ...not, limit).map(paymentOf);
   }
 
   unmatchedDebt(not: NotReturned): Debt {

@@ -66,7 +66,8 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     },
     /**
      * @param sum `fee+7` or lamports
-     * @param words `unnamed` without the reference, `with b` also its reference, `by X`, `to X`, `block -5s|none`, `failed`,
+     * @param words `unnamed` without the reference, `with b` also its reference, `by X`, `vault` by an account that signs
+     * nothing, `to X`, `block -5s|none`, `failed`,
      * `free` without a charged fee, `sent` if not final, `as a1` for its bytes
      */
     pay(name: string, sum: string, ...words: string[]) {
@@ -85,6 +86,13 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
         Object.assign(over, { blockTime: at });
       }
       const amount = sum.startsWith('fee') ? fee(request(name)) + BigInt(sum.slice(3) || 0) : BigInt(sum);
+      if (words.includes('vault'))
+        Object.assign(over, {
+          accounts: ['vault', 'member', 'treasury', ...references],
+          signers: ['member'],
+          preLamports: [amount, 1_000_000n, 0n],
+          postLamports: [0n, 1_000_000n - 5_000n, amount],
+        });
       const count = [...paid.keys()].filter((each) => each.startsWith(name)).length + 1;
       if (words.includes('sent')) Object.assign(over, { signature: signature(90 + paid.size) });
       if (words.includes('as')) Object.assign(over, { signature: payment(after('as')) });

@@ -13,6 +13,8 @@ it.each(
       | open a; pay a 10000 unnamed; run; unmatched = none; refund a1 = false
     a payment by an exchange's wallet that matches nothing is returned only by hand
       | open a; pay a 5000000 unnamed by exchange; run; refund a1 = an exchange's wallet paid: ask the customer and send it by hand; refunded = none
+    a payment by a vault, whose payer is not certain, is shown and listed too, and returned only by hand
+      | open a; pay a 5000000 unnamed vault; run; confirm a a1 = PAYMENT_NOT_BOUND receivedLamports:5000000 payer:; unmatched = a1 5000000 null; refund a1 = several accounts paid: send it by hand; refunded = none; used a1 = unmatched:a1
     a payment that bought something is never unmatched
       | open a; pay a fee unnamed; run; unmatched = none; refund a1 = false; refunded = none
     a payment that another flow has used is not returned

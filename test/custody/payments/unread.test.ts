@@ -233,7 +233,7 @@ describe('a recorded transaction', () => {
   it.each(['treasury', 'reserve'])('a transaction that the %s signed pays for nothing', async (own) => {
     const changes = { payer: -20_001n - FEE, treasury: 20_001n };
     expect(await booked(transactionOf('one', changes, ['payer', own]))).toEqual({
-      rows: [{ signature: 'one', used_by: null }],
+      rows: [{ signature: 'one', used_by: 'own' }],
       logged: [],
     });
   });
