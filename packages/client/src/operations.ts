@@ -338,7 +338,7 @@ export type SwapCreated = {
 };
 
 export type SwapCreate = {
-  /** SOL, as a JSON number or decimal string. Decimal places after the ninth are dropped; amountLamports of the response is the amount that is used. */
+  /** SOL, as a JSON number or decimal string. Digits after the ninth decimal are dropped; amountLamports shows the amount used. */
   amountSol: number | string;
 };
 
@@ -373,17 +373,26 @@ export type SwapHistory = {
 
 export type InvoiceCreated = Invoice & { message: string };
 
+export type Refund = {
+  signature: string;
+  lamports: string;
+  payer: string | null;
+  reason: string;
+  status: 'due' | 'paid';
+  refund_signature: string | null;
+};
+
 export type Invoice = PaymentRequest & ({
   invoice_id: string;
-  /** True when the custodian does not respond: a payment may have arrived since this state */ stale: boolean;
+  /** True while the custodian does not respond: a payment may have arrived since */ stale: boolean;
   status: 'pending' | 'completed';
-  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived */
-  detail: string;
-  reason: string | null;
+  /** awaiting_payment, seen (a payment is not final or too small), paid, creating, completed, expired, refund_due */ detail: string;
   received_lamports: string;
+  refunds: Array<Refund>;
+  reason: string | null;
   /** Lamports by part */ fee_breakdown: Record<string, string> | null;
   payment_tx_signature: string | null;
-  /** A payment that a caller has named in the last three minutes and that is not final yet */ reported_tx_signature: string | null;
+  /** A payment that a caller named in the last three minutes, not final yet */ reported_tx_signature: string | null;
   token_id: number | null;
   mint_address: string | null;
   paid_at: string | null;
@@ -401,19 +410,11 @@ export type Invoice = PaymentRequest & ({
   revoke_mint_authority: boolean;
   revoke_freeze_authority: boolean;
   revoke_update_authority: boolean;
-  refunds: Array<{
-    signature: string;
-    lamports: string;
-    payer: string | null;
-    reason: string;
-    status: 'due' | 'paid';
-    /** The transaction that paid the refund */ refund_signature: string | null;
-  }>;
 });
 
 export type PaymentRequest = {
   treasury_address: string;
-  /** SOL to pay; the last five digits of fee_lamports identify this request. A multiple of ten lamports, which an exchange can pay */
+  /** SOL to pay: a multiple of ten lamports, which an exchange can pay. The last five digits of fee_lamports identify this request */
   fee_sol: number;
   fee_lamports: number;
   /** The same SOL as a string */ amount: string;
@@ -541,6 +542,9 @@ export type Listing = {
   fee_sol: number;
   fee_lamports: number;
   status: 'pending' | 'confirmed';
+  /** awaiting_payment, seen (a payment is not final or too small), paid, creating, completed, expired, refund_due */ detail: string;
+  received_lamports: string;
+  refunds: Array<Refund>;
   payment_tx_signature: string | null;
   created_at: string;
   confirmed_at: string | null;
@@ -682,7 +686,7 @@ export type AsryClaim = {
     epoch: number;
   };
   reward: {
-    /** sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested */
+    /** sent: signed, and on its way or on the chain; pending: signed within moments; owed: sent later; skipped: no reward was requested */
     status: 'sent' | 'pending' | 'skipped' | 'owed';
     /** Solana signature of the payout */ signature: string | null;
     /** ASRY of this payout */ asryAtomic: string;
@@ -878,7 +882,7 @@ export const OPERATIONS = {
   listSolanaTransactions: get<{ limit?: number; cursor?: string }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
   /** The Solana address that receives fees, payments for ASRY and minted ABSR. */
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
-  /** The newest signed proof that the service controls both reserve keys. */
+  /** The newest signed proof that the service controls both reserve keys: hourly and after each mint, or made offline by the operator. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
   /** Every signed proof, newest first, with all data needed to check it. */
   listProofs: get<{
@@ -895,7 +899,7 @@ export const OPERATIONS = {
   getSwapMinimum: get<Record<string, never>, SwapMinimum,
     | 'AMOUNT_TOO_LARGE' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED'
     | 'CUSTODIAN_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'BRIDGE_REQUEST_INVALID'>('/api/swap/min'),
-  /** The sats that an amount of SOL would yield, and whether a swap of it would be accepted now. */
+  /** The sats that a swap of this amount yields, and whether a create call would accept it now. */
   getSwapEstimate: get<{ amountSol: number | string }, SwapEstimate,
     | 'INVALID_INPUT' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
     | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED'
@@ -985,7 +989,7 @@ export const OPERATIONS = {
   getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
   /** The current epoch of ASRY rewards and the past ones, newest first. */
   getAsryEpoch: get<Record<string, never>, AsryEpochs, 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
-  /** A pool from the pool API, or from the chain if the API does not have it. */
+  /** A pool from the pool API or, if it lacks the pool, from the chain. */
   getPool: get<{ address: string }, Pool, 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/dex/pool/{address}'),
   /** Redirects to the pool `default` of the configuration. */
   getDefaultPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-default'),

@@ -54,7 +54,7 @@ const Claim = component('AsryClaim', {
     status: z
       .enum(['sent', 'pending', 'skipped', 'owed'])
       .describe(
-        'sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested',
+        'sent: signed, and on its way or on the chain; pending: signed within moments; owed: sent later; skipped: no reward was requested',
       ),
     signature: z.string().nullable().describe('Solana signature of the payout'),
     asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
@@ -115,7 +115,7 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits up to about 10 seconds for the payment to be final.',
+    'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits about 10 seconds for its finality.',
   middleware: [
     rateLimit('claim'),
     spendingBody('skipReward: true validates the deposit and pays nothing'),

@@ -22,7 +22,7 @@ export const PaymentRequest = component('PaymentRequest', {
   fee_sol: z
     .number()
     .describe(
-      'SOL to pay; the last five digits of fee_lamports identify this request. A multiple of ten lamports, which an exchange can pay',
+      'SOL to pay: a multiple of ten lamports, which an exchange can pay. The last five digits of fee_lamports identify this request',
     ),
   fee_lamports: z.int(),
   amount: z.string().describe('The same SOL as a string'),
@@ -31,6 +31,35 @@ export const PaymentRequest = component('PaymentRequest', {
   solana_pay_url: z.string(),
   created_at: instant,
   expires_at: instant,
+});
+
+/** Members of every record of a request that show what its payments did; `progressBody` fills them. */
+export const PaymentProgress = z.object({
+  detail: z
+    .string()
+    .describe(
+      'awaiting_payment, seen (a payment is not final or too small), paid, creating, completed, expired, refund_due',
+    ),
+  received_lamports: z.string(),
+  refunds: z.array(
+    component('Refund', {
+      signature: z.string(),
+      lamports: z.string(),
+      payer: z.string().nullable(),
+      reason: z.string(),
+      status: z.enum(['due', 'paid']),
+      refund_signature: z.string().nullable(),
+    }),
+  ),
+});
+
+export const progressBody = (request: RequestView): z.infer<typeof PaymentProgress> => ({
+  detail: request.detail,
+  received_lamports: request.receivedLamports,
+  refunds: request.refunds.map(({ refundSignature, ...refund }) => ({
+    ...refund,
+    refund_signature: refundSignature,
+  })),
 });
 
 export const priceOf = (lamports: bigint) => ({

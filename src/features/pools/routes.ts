@@ -65,7 +65,7 @@ const poolRoute = createRoute({
   tags: ['pools'],
   summary: 'Get a pool',
   description:
-    'A pool from the pool API, or from the chain if the API does not have it. The headers X-Data-Source, X-Data-As-Of and X-Data-Stale ' +
+    'A pool from the pool API or, if it lacks the pool, from the chain. The headers X-Data-Source, X-Data-As-Of and X-Data-Stale ' +
     'show where and when it was read. An error of the pool API keeps its status and body, and gains an error_code.',
   middleware: [rateLimit('pools')] as const,
   request: {

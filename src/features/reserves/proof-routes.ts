@@ -61,7 +61,7 @@ const proofRoute = createRoute({
   tags: ['reserves'],
   summary: 'Newest reserve proof',
   description:
-    'The newest signed proof that the service controls both reserve keys. Signed once an hour and after each mint, or by the operator offline.',
+    'The newest signed proof that the service controls both reserve keys: hourly and after each mint, or made offline by the operator.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),

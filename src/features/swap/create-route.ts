@@ -23,7 +23,7 @@ export const amountSol = amountParam({
   minimum: CONTRACT_MINIMUM,
   excess: 'drop',
   description:
-    'SOL, as a JSON number or decimal string. Decimal places after the ninth are dropped; amountLamports of the response is the amount that is used.',
+    'SOL, as a JSON number or decimal string. Digits after the ninth decimal are dropped; amountLamports shows the amount used.',
   example: '0.5',
 });
 const ESTIMATE_FIRST = 'GET /api/swap/estimate shows the result of this call without moving money';

@@ -87,7 +87,7 @@ const estimateRoute = createRoute({
   tags: ['swap'],
   summary: 'Estimate a swap',
   description:
-    'The sats that an amount of SOL would yield, and whether a swap of it would be accepted now. Checks everything that a create call checks, but neither moves nor reserves SOL. Without a quote to show, the response is the error that a create call would return, with creatable: false.',
+    'The sats that a swap of this amount yields, and whether a create call would accept it now. It makes the same checks and reserves no SOL. Without a quote it returns the error of a create call, with creatable: false.',
   middleware: [rateLimit('estimate')] as const,
   request: { query: z.object({ amountSol }) },
   responses: {

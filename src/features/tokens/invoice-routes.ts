@@ -19,9 +19,11 @@ import {
   confirmErrors,
   confirmPayment,
   instant,
+  PaymentProgress,
   PaymentRequest,
   paymentBody,
   paymentSignature,
+  progressBody,
   requestErrors,
   requestId,
 } from '../payments/paid-request.ts';
@@ -39,23 +41,16 @@ export type InvoiceDeps = CreateInvoiceDeps &
 
 const Invoice = PaymentRequest.extend({
   invoice_id: z.uuid(),
-  stale: z
-    .boolean()
-    .describe('True when the custodian does not respond: a payment may have arrived since this state'),
+  stale: z.boolean().describe('True while the custodian does not respond: a payment may have arrived since'),
   status: z.enum(['pending', 'completed']),
-  detail: z
-    .string()
-    .describe(
-      'awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived',
-    ),
+  ...PaymentProgress.shape,
   reason: z.string().nullable(),
-  received_lamports: z.string(),
   fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
   payment_tx_signature: z.string().nullable(),
   reported_tx_signature: z
     .string()
     .nullable()
-    .describe('A payment that a caller has named in the last three minutes and that is not final yet'),
+    .describe('A payment that a caller named in the last three minutes, not final yet'),
   token_id: z.int().nullable(),
   mint_address: z.string().nullable(),
   paid_at: instant.nullable(),
@@ -73,16 +68,6 @@ const Invoice = PaymentRequest.extend({
   revoke_mint_authority: z.boolean(),
   revoke_freeze_authority: z.boolean(),
   revoke_update_authority: z.boolean(),
-  refunds: z.array(
-    z.object({
-      signature: z.string(),
-      lamports: z.string(),
-      payer: z.string().nullable(),
-      reason: z.string(),
-      status: z.enum(['due', 'paid']),
-      refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
-    }),
-  ),
 }).openapi('Invoice');
 
 const flag = z.boolean().optional();
@@ -301,10 +286,9 @@ const invoiceBody = ({ request, stale }: InvoiceState, treasury: string) => ({
   invoice_id: request.id,
   stale,
   status: request.status,
-  detail: request.detail,
+  ...progressBody(request),
   reason: request.reason,
   ...paymentBody(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
-  received_lamports: request.receivedLamports,
   fee_breakdown: FeeParts.safeParse(request.subject.fee).data ?? null,
   payment_tx_signature: request.paymentSignature,
   reported_tx_signature: request.reportedSignature,
@@ -325,8 +309,4 @@ const invoiceBody = ({ request, stale }: InvoiceState, treasury: string) => ({
   revoke_mint_authority: request.subject.revokeMint === true,
   revoke_freeze_authority: request.subject.revokeFreeze === true,
   revoke_update_authority: request.subject.revokeUpdate === true,
-  refunds: request.refunds.map(({ refundSignature, ...refund }) => ({
-    ...refund,
-    refund_signature: refundSignature,
-  })),
 });

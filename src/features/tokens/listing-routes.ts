@@ -15,9 +15,11 @@ import {
   confirmErrors,
   confirmPayment,
   instant,
+  PaymentProgress,
   PaymentRequest,
   paymentBody,
   paymentSignature,
+  progressBody,
   requestErrors,
   requestId,
 } from '../payments/paid-request.ts';
@@ -42,6 +44,7 @@ const Listing = component('Listing', {
   fee_sol: z.number(),
   fee_lamports: z.int(),
   status: z.enum(['pending', 'confirmed']),
+  ...PaymentProgress.shape,
   payment_tx_signature: z.string().nullable(),
   created_at: instant,
   confirmed_at: instant.nullable(),
@@ -53,6 +56,7 @@ const listingBody = (view: RequestView): z.infer<typeof Listing> => ({
   fee_sol: toNumber(BigInt(view.feeLamports), SOL_DECIMALS),
   fee_lamports: Number(view.feeLamports),
   status: view.status === 'completed' ? 'confirmed' : 'pending',
+  ...progressBody(view),
   payment_tx_signature: view.paymentSignature,
   created_at: view.createdAt,
   confirmed_at: view.completedAt,
@@ -82,7 +86,7 @@ const searchRoute = createRoute({
         .max(64)
         .optional()
         .describe(
-          'Any part of a name or symbol, or the start of an address. One or two letters match only the start of a name or symbol. Without it, the newest tokens',
+          'Part of a name or symbol (one or two letters: its start), or the start of an address. Without it, the newest tokens',
         ),
       ...pageParams(SEARCH_LIMIT),
     }),
