@@ -4,7 +4,6 @@ import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
-import { Identifier } from './copyable.tsx';
 import { CreatedToken } from './created-token.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
@@ -16,6 +15,7 @@ import { PriceParts } from './order-price.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { OwnPicture } from './own-picture.tsx';
 import { type SolRequest, solPayment } from './payment-card.tsx';
+import { Refunds } from './refunds.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { TokenLine } from './token-line.tsx';
 
@@ -84,7 +84,7 @@ function WhatToPay({ invoice }: { invoice: Invoice }) {
         id={isPartly ? `${id}:${invoice.received_lamports}` : id}
         reported={reported}
         confirm={(signature) => confirmWith(id, signature)}
-        payment={solPayment(asked, 'This page shows what is owed to you.')}
+        payment={solPayment(asked)}
         byHand={!isPartly}
       >
         <Progress invoice={invoice} />
@@ -117,43 +117,6 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
     </Notice>
   );
 }
-
-const REFUND_REASONS: Readonly<Record<string, string>> = {
-  double: 'a second payment for the same order',
-  overpaid: 'more than the price',
-  late: 'arrived after the order had expired',
-  underpaid: 'less than the price',
-  failed: 'the token could not be created',
-};
-
-/** What comes back, to whom, and who sends it. */
-export const Refunds = ({ refunds }: Pick<Invoice, 'refunds'>) =>
-  refunds.length === 0 ? null : (
-    <ul class="holders" aria-label="Refunds">
-      {refunds.map((refund) => (
-        <li>
-          <strong class="number">{sol(refund.lamports)} SOL</strong>{' '}
-          {refund.status === 'paid' ? 'came back to' : 'come back to'}{' '}
-          {refund.payer === null ? (
-            'the payer. Several accounts paid, so the operator asks you first'
-          ) : (
-            <Identifier text={refund.payer} label="payer" ends={6} />
-          )}
-          : {REFUND_REASONS[refund.reason] ?? refund.reason}.{' '}
-          {refund.status === 'paid' ? (
-            refund.refund_signature === null ? null : (
-              <SolanaTransaction signature={refund.refund_signature} />
-            )
-          ) : (
-            <span>
-              The operator starts it by hand. You need not act. If you have a question,{' '}
-              <a href="/trust#operator">contact the operator</a>.
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
-  );
 
 /** For wallets whose payments lack the reference; usually no signature is needed. */
 function ReportPayment({ id }: { id: string }) {

@@ -38,7 +38,7 @@ export type SolRequest = {
 };
 
 /** @param owed where the payer sees what is owed back */
-export const solPayment = (request: SolRequest, owed: Child): Payment => ({
+export const solPayment = (request: SolRequest): Payment => ({
   currency: 'SOL',
   amount: request.amount,
   address: request.treasury_address,
@@ -51,7 +51,7 @@ export const solPayment = (request: SolRequest, owed: Child): Payment => ({
       <p>
         <strong>Too little?</strong> Send the rest before the time is over.{' '}
         <strong>Too much, too late or twice?</strong> The operator returns it to the paying account by hand,
-        without a fixed date. {owed}
+        without a fixed date. This page shows what is owed to you.
       </p>
       <p>
         The last digits of the amount identify your payment, so do not round it. If no order is found for it,{' '}

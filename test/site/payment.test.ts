@@ -18,7 +18,7 @@ it.each([1, 40, 200, 400])('a QR code of %i characters can be read back unchange
 
 it('the QR code, the link and the amount of a payment are those of the invoice', () => {
   const invoice = exampleOf('createInvoice');
-  const html = String(PaymentCard({ lock: 'x', payment: solPayment(invoice, '') }));
+  const html = String(PaymentCard({ lock: 'x', payment: solPayment(invoice) }));
   const code = html.slice(html.indexOf('<svg class="qr"'));
   expect(drawn(code.slice(0, code.indexOf('</svg>')))).toBe(invoice.solana_pay_url);
   expect(attribute(html.slice(html.indexOf('class="button quiet" href')), 'href')).toBe(
@@ -32,14 +32,14 @@ it('offers no wallet link for a URL that is not a Solana Pay URL', () => {
   const html = String(
     PaymentCard({
       lock: 'x',
-      payment: { ...solPayment(invoice, ''), url: 'javascript:alert(1)', ifDifferent: '' },
+      payment: { ...solPayment(invoice), url: 'javascript:alert(1)', ifDifferent: '' },
     }),
   );
   expect(html).not.toContain('href=');
 });
 
 it('shows no code, link or address once the time to pay is over', () => {
-  const payment = solPayment(exampleOf('createInvoice'), '');
+  const payment = solPayment(exampleOf('createInvoice'));
   const late = String(PaymentTerms({ lock: 'x', payment, left: 0 }));
   expect(late).toContain('Do not pay it any more');
   expect(late).not.toMatch(/<svg|href=|<button/);
@@ -47,16 +47,14 @@ it('shows no code, link or address once the time to pay is over', () => {
 });
 
 it('explains above the payment by hand that the operator returns wrong payments, and to whom', () => {
-  const html = String(
-    PaymentTerms({ lock: 'x', payment: solPayment(exampleOf('createInvoice'), ''), left: 60 }),
-  );
+  const html = String(PaymentTerms({ lock: 'x', payment: solPayment(exampleOf('createInvoice')), left: 60 }));
   expect(html).toMatch(
     /Connect a wallet.*The\s+operator returns it to the paying account by hand.*contact the operator.*Pay by hand/s,
   );
 });
 
 it('does not offer payment by hand if only the reference identifies the payment', () => {
-  const payment = solPayment(exampleOf('createInvoice'), '');
+  const payment = solPayment(exampleOf('createInvoice'));
   const html = String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 }));
   expect(html).toContain('<svg');
   expect(html).not.toMatch(/the address to pay|Copy the amount/);
@@ -66,7 +64,7 @@ it('does not offer payment by hand if only the reference identifies the payment'
 });
 
 it('shows dollars beside SOL, with the time of the price, only while a price is known', () => {
-  const payment = solPayment(exampleOf('createInvoice'), '');
+  const payment = solPayment(exampleOf('createInvoice'));
   const shown = (solPriceUsd: number | null, at: string | null): string => {
     const summary = { ...exampleOf('getAbsrSummary'), solPriceUsd, price_as_of: at };
     return withAnswers({ 'getAbsrSummary {}': summary }, () =>

@@ -704,8 +704,7 @@ export type AsryClaimRequest = {
   /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
   /** Expected received amount in whole tokens; must equal amountAtomic if both are given; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
-  /** Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %; the fourth pays the rest */
-  rewardUsd?: number | string;
+  /** Value of the reward to pay now, at least 1 %. Later calls claim the rest; the fourth pays all of it */ rewardUsd?: number | string;
   /** Validates only: the payment is not used, and no reward is paid */ skipReward?: boolean;
 };
 

@@ -146,7 +146,7 @@ const claimRoute = createRoute({
           minimum: 1n,
           excess: 'drop',
           description:
-            'Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %; the fourth pays the rest',
+            'Value of the reward to pay now, at least 1 %. Later calls claim the rest; the fourth pays all of it',
           example: '10',
         }).optional(),
         skipReward: z
