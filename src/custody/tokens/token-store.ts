@@ -11,6 +11,8 @@ type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly
 
 const entryOf = (text: string): TokenEntry => JSON.parse(text) as TokenEntry;
 
+/** Key of `meta`: the highest number that was given. */
+const HIGHEST = 'token_number';
 const CREATED_AT = "json_extract(row, '$.createdAt')";
 const IS_UNLISTED = "json_extract(row, '$.listedAt') IS NULL";
 
@@ -72,8 +74,13 @@ export class TokenStore {
     return this.#tokens.first('WHERE mint = ?', mint);
   }
 
+  /** A number that no token ever had: callers may still name one whose row was deleted. Call inside a transaction. */
   #nextId(): number {
-    return (numberOf(this.#tools.storage.exec, 'SELECT MAX(token_id) AS n FROM tokens') ?? 0) + 1;
+    const { journal, storage } = this.#tools;
+    const stored = numberOf(storage.exec, 'SELECT MAX(token_id) AS n FROM tokens') ?? 0;
+    const next = Math.max(stored, Number(journal.getMeta(HIGHEST) ?? 0)) + 1;
+    journal.setMeta(HIGHEST, String(next));
+    return next;
   }
 
   #put(token: TokenEntry): void {
