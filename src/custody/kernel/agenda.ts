@@ -216,9 +216,11 @@ export class Agenda {
     return tries;
   }
 
+  /** Work that keeps failing: of each name in turn, so that many entries of one name hide no other. */
   failing(limit: number): FailingWork[] {
     return this.#exec(
-      'SELECT name, id, tries FROM agenda WHERE tries >= ? ORDER BY tries DESC, name, id LIMIT ?',
+      `SELECT name, id, tries, row_number() OVER (PARTITION BY name ORDER BY tries DESC, id) AS turn
+       FROM agenda WHERE tries >= ? ORDER BY turn, tries DESC, name LIMIT ?`,
       ALARM_FAILURES,
       limit,
     ).map(({ name, id, tries }) => ({

@@ -149,6 +149,7 @@ const RULES = {
       : {
           reason: 'Some work of the custodian keeps failing.',
           count: failing.length,
+          ids: [...new Set(failing.map(({ work }) => work))],
           figures: {
             work: failing
               .slice(0, SHOWN)

@@ -60,6 +60,12 @@ function createVerbs() {
     next: (...names: string[]) => later(agenda.next(names.length > 0 ? names : NAMES)),
     count: (name = 'one') => agenda.count(name),
     ids: (name: string) => agenda.ids(name).join(' '),
+    /** The names of failing work, in the order in which a list of this length shows it. */
+    'failing-names': (limit: string) =>
+      agenda
+        .failing(Number(limit))
+        .map(({ work }) => work)
+        .join(' '),
     failing: () =>
       agenda
         .failing(9)
@@ -101,6 +107,8 @@ playScenes(`
     | fail a 3; postpone a = 1: 1000; postpone a = 2: 2000; postpone a = 3: 3000; levels = warn warn alarm; failing = 3; plan a 0; postpone a = 1: 1000; failing = none
   failed work keeps its wait and its failure count in the next instance
     | fail treasury; restart; at treasury = 2000; fail treasury; restart; fail treasury; levels = warn warn alarm
+  failing work of one name does not hide other failing work, whatever its number
+    | fail a 9; fail b 8; fail c 7; fail swap:one 3 another; fail mint 4 cron; failing-names 3 = one cron another; failing-names 9 = one cron another one one
   failing work of the cron is counted and does not set the timer
     | fail mint 3 cron; next = none; levels = warn warn alarm; plan mint never cron; fail mint 1 cron; levels = warn warn alarm warn
 `)(createVerbs);
