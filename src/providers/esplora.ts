@@ -10,7 +10,9 @@ import { ask, type Fetch, getJson, shaped, type UpstreamResponse } from './http.
 
 const count = z.int().min(0);
 const Stats = z.object({ funded_txo_sum: count, spent_txo_sum: count, tx_count: count });
-const AddressInfo = z.object({ chain_stats: Stats, mempool_stats: Stats });
+/** An address cannot have spent more than it received. In the mempool alone it can. */
+const Confirmed = Stats.refine(({ funded_txo_sum: funded, spent_txo_sum: spent }) => spent <= funded);
+const AddressInfo = z.object({ chain_stats: Confirmed, mempool_stats: Stats });
 const Status = z.object({
   confirmed: z.boolean(),
   block_height: count.optional(),

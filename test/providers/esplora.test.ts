@@ -53,7 +53,8 @@ eachScene(`
   the balance of an address that was never used is zero, not a failure | balance | ${sums(0, 0)} | {"confirmed":"0","confirmedTxs":1,"pendingDelta":"0","pendingSpent":"0","pendingTxs":1}
   a balance without a mempool part is a failure                | balance | {"chain_stats":${JSON.stringify(stats(1, 0))}} | unexpected_shape
   a balance with a fraction of a sat is a failure              | balance | ${sums(1.5, 0)} | unexpected_shape
-  a negative balance is a failure                              | balance | ${sums(-1, 0)} | unexpected_shape
+  a negative sum of receipts is a failure                      | balance | ${sums(-1, 0)} | unexpected_shape
+  a balance of which more was spent than received is a failure | balance | ${sums(7, 8)} | unexpected_shape
   a balance beyond exact numbers is a failure                  | balance | ${sums(7, 0).replace(':7,', ':9007199254740993,')} | unexpected_shape
   the height of the tip is read from plain text                | height | 900001 | 900001
   the height of the tip is not read from HTML                  | height | <html> | not_a_height
