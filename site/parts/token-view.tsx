@@ -19,10 +19,16 @@ const UNREADABLE = 'The rights over this token could not be read from the chain.
 const bad = (text: string): HolderFact => ({ isGood: false, text });
 const good = (text: string): HolderFact => ({ isGood: true, text });
 
-type HeldToken = Pick<TokenRecord, 'powers' | 'update_authority'>;
+type HeldToken = Pick<TokenRecord, 'powers' | 'update_authority' | 'uri'>;
+
+/** What is fixed of a token that nobody may rename. The chain has only a link to picture and description. */
+const fixedText = (uri: string | null): string =>
+  uri === null
+    ? 'Name and symbol can never change.'
+    : 'Name, symbol and the link to its data can never change. A web site serves picture and description behind that link, and could change them.';
 
 /** The meaning of the rights over a token for its holders. Only a mint that gives nobody a power is described as safe. */
-export function holderFacts({ powers, update_authority: editor }: HeldToken): HolderFact[] {
+export function holderFacts({ powers, update_authority: editor, uri }: HeldToken): HolderFact[] {
   if (!powers) return [bad(UNREADABLE)];
   const canRename = bad('One address can change the name, symbol and picture.');
   if (powers.length > 0)
@@ -30,7 +36,7 @@ export function holderFacts({ powers, update_authority: editor }: HeldToken): Ho
   return [
     good('The supply is fixed: no key can create more.'),
     good('No key can freeze your tokens.'),
-    editor === null ? good('Name, symbol and picture can never change.') : canRename,
+    editor === null ? good(fixedText(uri)) : canRename,
   ];
 }
 
@@ -39,7 +45,7 @@ function verdictOf({ powers }: HeldToken, facts: readonly HolderFact[]): string 
   if (!powers) return 'Rights over this token: not known';
   const warnings = facts.filter(({ isGood }) => !isGood).length;
   return warnings === 0
-    ? 'Nobody can change this token'
+    ? 'Nobody has a right over this token'
     : `Rights over this token: ${counted(warnings, 'warning')}`;
 }
 
@@ -60,8 +66,9 @@ export const HolderList = ({ token }: { token: HeldToken }) => {
 /** What the chain and the creator say about a token, and who vouches for it. */
 export type Viewed = Pick<
   TokenRecord,
-  'name' | 'symbol' | 'description' | 'powers' | 'update_authority' | 'warning' | 'listed_at' | 'official'
->;
+  'name' | 'symbol' | 'description' | 'warning' | 'listed_at' | 'official'
+> &
+  HeldToken;
 
 /** The chain has no name for this token that may be shown. */
 const NAMELESS = 'Token without a name';

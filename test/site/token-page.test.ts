@@ -41,7 +41,7 @@ it('the page of a token states that no pool has it only if every pool of the ser
 });
 
 it.each([
-  [{}, 'Nobody can change this token', 'good'],
+  [{}, 'Nobody has a right over this token', 'good'],
   [{ update_authority: 'address' }, 'Rights over this token: 1 warning', 'warn'],
   [{ powers: ['mint' as const, 'freeze' as const] }, 'Rights over this token: 2 warnings', 'warn'],
   [{ powers: null }, 'Rights over this token: not known', 'warn'],

@@ -106,7 +106,8 @@ const metadataRoute = createRoute({
   operationId: 'getTokenMetadata',
   tags: ['tokens'],
   summary: 'Token metadata',
-  description: "The target of the token's on-chain uri; it never changes.",
+  description:
+    "The target of the token's on-chain uri. The service never changes it; the file behind `image` is at the site that the creator chose.",
   middleware: [limitReads] as const,
   request: { params: z.object({ mint_address: z.string().openapi(ADDRESS) }) },
   responses: {

@@ -58,7 +58,7 @@ const tokenInvoiceCreate = tool({
     image: z.string().optional().describe('https URL'),
     revoke_freeze_authority: flag('Accounts can never be frozen'),
     revoke_mint_authority: flag('The supply can never grow'),
-    revoke_update_authority: flag('Name, symbol and image can never change'),
+    revoke_update_authority: flag('Name, symbol and the link to the metadata can never change'),
     metaplex_metadata: flag('Metaplex metadata instead of the Token-2022 extension'),
     token_program: z.enum(['token-2022', 'token']).optional(),
     idempotencyKey: idempotencyKey.describe('A new key orders another token'),
