@@ -5,6 +5,7 @@ import { LinkPreview } from './link-preview.tsx';
 import { Loaded } from './loaded.tsx';
 import { TokenActions, TokenAddress } from './token-card.tsx';
 import { ForeignPicture } from './token-picture.tsx';
+import { accountRent } from './token-price.tsx';
 import { tokenUrl } from './token-url.ts';
 import { TokenHead } from './token-view.tsx';
 
@@ -24,9 +25,7 @@ export function CreatedToken({ invoice }: { invoice: Invoice }) {
             show={(value) => <Shown token={value} />}
           />
         </div>
-        {mint === null ? null : (
-          <NextSteps mint={mint} token={token.value} isFixed={invoice.revoke_update_authority} />
-        )}
+        {mint === null ? null : <NextSteps mint={mint} token={token.value} invoice={invoice} />}
       </div>
     </>
   );
@@ -46,21 +45,34 @@ const Shown = ({ token }: { token: TokenRecord }) => (
   </div>
 );
 
+const AboutPicture = ({
+  image,
+  revoke_update_authority: isFixed,
+}: Pick<Invoice, 'image' | 'revoke_update_authority'>) => {
+  if (!isFixed) return <li>Its picture can change: any tool that updates token metadata will do.</li>;
+  return image === null ? null : (
+    <li>
+      <strong>Keep its picture online.</strong> The token has only a link to it, which nobody can change.
+    </li>
+  );
+};
+
 type NextStepsProps = {
   readonly mint: string;
   /** Null until it is read from the chain. */
   readonly token: TokenRecord | null;
-  /** Whether nobody may change name and picture. */
-  readonly isFixed: boolean;
+  readonly invoice: Pick<Invoice, 'fee_breakdown' | 'image' | 'revoke_update_authority'>;
 };
 
-const NextSteps = ({ mint, token, isFixed }: NextStepsProps) => (
+const NextSteps = ({ mint, token, invoice }: NextStepsProps) => (
   <div class="stack">
     <h2 class="minor">What comes next</h2>
     <ol class="next">
       <li>
         <strong>Give some to a friend.</strong> The whole supply is in your wallet. Ask for the address of
-        their Solana wallet, and send from yours.
+        their Solana wallet, and send from yours. For each person's first tokens, your wallet also pays{' '}
+        {accountRent(invoice.fee_breakdown)} to Solana. To sell some, agree on a price, and send once you are
+        paid.
       </li>
       <li>
         <strong>
@@ -78,7 +90,7 @@ const NextSteps = ({ mint, token, isFixed }: NextStepsProps) => (
         <strong>Let strangers buy it.</strong> <Away href={orcaUrl(mint)}>Create a pool at Orca</Away> with
         some of it, and with SOL or USDC of your own.
       </li>
-      {isFixed ? null : <li>Its picture can change: any tool that updates token metadata will do.</li>}
+      <AboutPicture {...invoice} />
     </ol>
   </div>
 );

@@ -44,6 +44,15 @@ export const CreationPrice = () => (
   <AtMost what="A token: at most" lamports={useTokenQuote().value?.max_lamports} />
 );
 
+/**
+ * What the first transfer of a token to a new holder costs the sender, above the network fee.
+ * @param breakdown of a token's price; undefined until it is read
+ */
+export function accountRent(breakdown: Readonly<Record<string, string>> | null | undefined): string {
+  const rent = breakdown?.accountRent ?? '0';
+  return rent === '0' ? 'the rent of an account' : `${sol(rent)} SOL`;
+}
+
 /** The price of listing a token that was created elsewhere. */
 export const ListingPrice = () => (
   <AtMost what="A listing: at most" lamports={useTokenQuote().value?.listing_max_lamports} />
