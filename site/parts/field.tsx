@@ -131,22 +131,33 @@ export const Choice = ({
   value,
   set,
   options,
+  hint,
 }: {
   id: string;
   label: string;
   value: string;
   set: (value: string) => void;
   options: readonly (readonly [string, string])[];
+  hint?: string;
 }) => (
   <div class="field">
     <label for={id}>{label}</label>
-    <select id={id} onChange={(event: Event) => set(typed(event))}>
+    <select
+      id={id}
+      onChange={(event: Event) => set(typed(event))}
+      {...(hint ? { 'aria-describedby': `${id}-hint` } : {})}
+    >
       {options.map(([option, name]) => (
         <option value={option} selected={option === value}>
           {name}
         </option>
       ))}
     </select>
+    {hint ? (
+      <span class="hint" id={`${id}-hint`}>
+        {hint}
+      </span>
+    ) : null}
   </div>
 );
 

@@ -64,9 +64,16 @@ export function draftFrom(query: string): TokenDraft {
   return { ...EMPTY_DRAFT, ...Object.fromEntries(entries) };
 }
 
-/** Whether the token gets no picture, and nobody can add one after its creation. */
-export const isFacelessForEver = ({ image, keepEditing }: TokenDraft): boolean =>
-  image.trim() === '' && !keepEditing;
+export type PictureLack = 'no_link' | 'not_loaded';
+
+/**
+ * Why wallets may never show a picture of the token; null if its link loads, or can change later.
+ * @param isLoaded whether this browser has loaded the picture behind the link
+ */
+export function pictureLack({ image, keepEditing }: TokenDraft, isLoaded: boolean): PictureLack | null {
+  if (keepEditing || isLoaded) return null;
+  return image.trim() === '' ? 'no_link' : 'not_loaded';
+}
 
 export type DraftFaults = Partial<Record<keyof TokenDraft, string>>;
 

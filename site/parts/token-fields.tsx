@@ -5,11 +5,12 @@ import { type PictureProps, PictureStep } from './picture-step.tsx';
 import {
   type DraftFaults,
   formUrl,
-  isFacelessForEver,
   isSplit,
+  pictureLack,
   type TokenDraft,
   withSplit,
 } from './token-draft.ts';
+import { accountRent, useTokenQuote } from './token-price.tsx';
 import { ConnectWallet } from './wallet.tsx';
 
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
@@ -50,7 +51,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
         <Field {...entry('supply')} label="Supply" keys="decimal" hint="Tokens, all to your wallet" />
         <Parts draft={draft} setDraft={setDraft} />
       </div>
-      <Field {...entry('creator')} label="Your wallet" hint={<WalletHint />} paste />
+      <Field {...entry('creator')} label="Your wallet" hint={<WalletHint program={draft.program} />} paste />
       <ConnectWallet
         label="Fill in from my wallet"
         apps={TO_FILL_IN}
@@ -83,11 +84,12 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
 /** Where a visitor without a wallet gets one. */
 export const WALLET_SITES = ['https://phantom.com', 'https://solflare.com'] as const;
 
-const WalletHint = () => (
+const WalletHint = ({ program }: Pick<TokenDraft, 'program'>) => (
   <>
     Its address gets all tokens. Paste it, or let your wallet fill it in. No wallet yet? Install{' '}
-    <Away href={WALLET_SITES[0]}>Phantom</Away> or <Away href={WALLET_SITES[1]}>Solflare</Away>, and buy there
-    a little more SOL than the price.
+    <Away href={WALLET_SITES[0]}>Phantom</Away> or <Away href={WALLET_SITES[1]}>Solflare</Away>. Buy SOL there
+    for the price, and {accountRent(useTokenQuote(program).value?.fee_breakdown)} for each person to whom you
+    will send tokens.
   </>
 );
 
@@ -104,6 +106,7 @@ const Parts = ({ draft, setDraft }: DraftProps) => (
       ['split', 'Yes, like money'],
       ['whole', 'No, like tickets'],
     ]}
+    hint="Fixed for ever. If unsure, let it be split: whole tokens can then be sent too."
   />
 );
 
@@ -125,9 +128,10 @@ const LockHint = ({ draft }: Pick<DraftProps, 'draft'>) =>
     <>Off: your wallet can change them, and the page of the token warns holders.</>
   ) : (
     <>
-      Nobody can change them, not even you.{' '}
-      {isFacelessForEver(draft) ? (
-        <span class="caution">This token has no picture and never gets one.</span>
+      Nobody can change them or the symbol, not even you. The picture's file stays where you put it: keep it
+      online.{' '}
+      {pictureLack(draft, false) === 'no_link' ? (
+        <span class="caution">Without a link, this token never gets a picture.</span>
       ) : null}
     </>
   );
@@ -135,7 +139,7 @@ const LockHint = ({ draft }: Pick<DraftProps, 'draft'>) =>
 const Lock = ({ draft, setDraft }: DraftProps) => (
   <Check
     id="token-lock"
-    label="Lock name and picture for ever"
+    label="Lock its name and picture link for ever"
     hint={<LockHint draft={draft} />}
     on={!draft.keepEditing}
     set={(on) => setDraft({ ...draft, keepEditing: !on })}

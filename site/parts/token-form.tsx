@@ -21,8 +21,9 @@ import {
   draftFrom,
   EMPTY_DRAFT,
   invoiceBody,
-  isFacelessForEver,
   isImageUrl,
+  type PictureLack,
+  pictureLack,
   supplyAtoms,
   type TokenDraft,
 } from './token-draft.ts';
@@ -50,8 +51,9 @@ function drafted(draft: TokenDraft): Viewed {
       ...(draft.keepMinting ? (['mint'] as const) : []),
     ],
     update_authority: draft.keepEditing ? draft.creator.trim() : null,
-    // A token that is created here is listed with it.
+    // A token that is created here is listed with it, and has a link to its data.
     listed_at: '',
+    uri: '',
     official: null,
     warning: isWellKnown(draft.name) || isWellKnown(draft.symbol) ? 'well_known_name' : null,
   };
@@ -61,19 +63,29 @@ type PreviewProps = {
   readonly draft: TokenDraft;
   /** The picture behind the link, or else of this device; null for neither. */
   readonly src: string | null;
+  /** Whether it is the picture behind the link, which is part of the order. */
+  readonly isLinked: boolean;
 };
 
-const DraftPicture = ({ draft: { symbol }, src }: PreviewProps) => (
+const DraftPicture = ({ draft: { symbol }, src }: Pick<PreviewProps, 'draft' | 'src'>) => (
   <TokenPicture symbol={symbol || NO_SYMBOL} seed={symbol || NO_SYMBOL} src={src} />
 );
 
+/** Said where the picture is shown: a file of this device is not part of the order. */
+const NotYet = ({ src, isLinked }: PreviewProps) =>
+  src === null || isLinked ? null : (
+    <span class="fine caution">This picture is not in the token yet: it needs a link.</span>
+  );
+
 /** The finished page, as far as the form is filled in. */
-export const TokenPreview = ({ draft, src }: PreviewProps) => {
+export const TokenPreview = (props: PreviewProps) => {
+  const { draft, src } = props;
   const creator = draft.creator.trim();
   const supply = formatAmount(supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0);
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, as you type</p>
+      <NotYet {...props} />
       <TokenView token={drafted(draft)} isPart picture={<DraftPicture draft={draft} src={src} />}>
         <div class="tiles two">
           <SupplyTile supply={supply} />
@@ -96,24 +108,33 @@ function useWalletAddress(fill: (address: string) => void): void {
 /** Waits for the rendering that opens "Advanced". */
 const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
-/** Whether the visitor was asked about a missing picture. The form asks once. */
-type Question = 'unasked' | 'asked' | 'answered';
+/** The question about a missing picture. The form asks once for each link, which may be empty. */
+type Question = { readonly link: string; readonly isOpen: boolean };
 
-/** The entries stay until their token exists. @param open shows the order's page */
-function useOrder(draft: TokenDraft, picked: Picked, open: (id: string) => void) {
+type OrderTerms = {
+  readonly draft: TokenDraft;
+  readonly picked: Picked;
+  readonly lack: PictureLack | null;
+  /** Shows the order's page. */
+  readonly open: (id: string) => void;
+};
+
+/** The entries stay until their token exists. */
+function useOrder({ draft, picked, lack, open }: OrderTerms) {
   const [tried, setTried] = useState(false);
-  const [question, setQuestion] = useState<Question>('unasked');
+  const [question, setQuestion] = useState<Question | null>(null);
   const { busy, failure, attempt } = useAttempt<'price'>();
   const faults = draftFaults(draft);
+  const link = draft.image.trim();
   const submit = (): void => {
     setTried(true);
     const [first] = Object.keys(faults);
     if (first !== undefined) focusSoon(`token-${first}`);
-    else if (question === 'unasked' && isFacelessForEver(draft)) {
-      setQuestion('asked');
+    else if (lack !== null && question?.link !== link) {
+      setQuestion({ link, isOpen: true });
       focusSoon('picture-add');
     } else {
-      setQuestion('answered');
+      setQuestion({ link, isOpen: false });
       void attempt('price', async () => {
         const { value } = await call('createInvoice', invoiceBody(draft));
         noteOrder(value.invoice_id, draft.name);
@@ -122,12 +143,12 @@ function useOrder(draft: TokenDraft, picked: Picked, open: (id: string) => void)
     }
   };
   const addPicture = (): void => {
-    setQuestion('answered');
-    // A chosen file lacks its link.
-    focusSoon(typeof picked === 'string' ? 'token-file' : 'token-image');
+    setQuestion({ link, isOpen: false });
+    // A chosen file lacks its link, and so does a link that does not load.
+    focusSoon(lack === 'no_link' && typeof picked === 'string' ? 'token-file' : 'token-image');
   };
-  const isAsked = question === 'asked' && isFacelessForEver(draft);
-  return { tried, faults, isBusy: busy !== null, failure, submit, addPicture, isAsked };
+  const asked = question?.isOpen && question.link === link ? lack : null;
+  return { tried, faults, isBusy: busy !== null, failure, submit, addPicture, asked };
 }
 
 export function TokenCreator() {
@@ -145,7 +166,8 @@ export function TokenCreator() {
     setInvoice(id);
     scrollTo({ top: 0 });
   };
-  const order = useOrder(draft, picked, show);
+  const isLinked = picture.type === 'shown';
+  const order = useOrder({ draft, picked, lack: pictureLack(draft, isLinked), open: show });
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
   useWalletAddress((creator) => setDraft({ ...draft, creator }));
   const created = (): void => {
@@ -179,8 +201,8 @@ export function TokenCreator() {
         </Form>
         <AfterThat />
         <div class="stack">
-          <TokenPreview draft={draft} src={src} />
-          <OrderCard {...{ draft, src, quote, order }} />
+          <TokenPreview {...{ draft, src, isLinked }} />
+          <OrderCard {...{ draft, src, isLinked, quote, order }} />
         </div>
       </div>
     </>
@@ -188,8 +210,8 @@ export function TokenCreator() {
 }
 
 type Ordering = {
-  /** Whether the question about the picture is open. */
-  readonly isAsked: boolean;
+  /** What the open question about the picture is about; null while none is open. */
+  readonly asked: PictureLack | null;
   readonly addPicture: () => void;
   readonly isBusy: boolean;
   readonly failure: Failure | null;
@@ -201,20 +223,22 @@ type OrderCardProps = PreviewProps & {
 };
 
 /** The price, and the button that orders. On a phone the preview is far above, so the token and its rights are repeated here. */
-const OrderCard = ({ draft, src, quote, order }: OrderCardProps) => (
+const OrderCard = ({ draft, src, isLinked, quote, order }: OrderCardProps) => (
   <TokenPrice quote={quote}>
     <div class="stack made">
       <TokenLine
         name={draft.name || NO_NAME}
         symbol={draft.symbol || NO_SYMBOL}
         picture={<DraftPicture draft={draft} src={src} />}
-      />
+      >
+        <NotYet {...{ draft, src, isLinked }} />
+      </TokenLine>
       <HolderList token={drafted(draft)} />
     </div>
-    {order.isAsked ? (
-      <NoPicture key="question" add={order.addPicture} />
-    ) : (
+    {order.asked === null ? (
       <Submit key="submit" isBusy={order.isBusy} failure={order.failure} />
+    ) : (
+      <NoPicture key="question" lack={order.asked} add={order.addPicture} />
     )}
   </TokenPrice>
 );
@@ -230,16 +254,31 @@ const Submit = ({ isBusy, failure }: { isBusy: boolean; failure: Failure | null 
   </>
 );
 
-/** Asks before a token is ordered that can never get a picture. */
-const NoPicture = ({ add }: { add: () => void }) => (
-  <Notice kind="warn" title="No picture: it can never get one.">
-    <p>Its name and picture are locked for ever.</p>
+const LACKS = {
+  no_link: {
+    title: 'No picture: it can never get one.',
+    text: 'Its name, symbol and picture link are locked for ever.',
+    add: 'Add one',
+    leave: 'Continue without',
+  },
+  not_loaded: {
+    title: 'The picture has not loaded.',
+    text: 'Its link is locked for ever. If it leads to no picture, wallets show none.',
+    add: 'Change the link',
+    leave: 'Continue with this link',
+  },
+} as const;
+
+/** Asks before a token is ordered whose picture wallets may never show. */
+const NoPicture = ({ lack, add }: { lack: PictureLack; add: () => void }) => (
+  <Notice kind="warn" title={LACKS[lack].title}>
+    <p>{LACKS[lack].text}</p>
     <p class="row">
       <button type="button" id="picture-add" onClick={add}>
-        Add one
+        {LACKS[lack].add}
       </button>
       <button type="submit" form="token-form" class="quiet">
-        Continue without
+        {LACKS[lack].leave}
       </button>
     </p>
   </Notice>

@@ -188,6 +188,28 @@ it.each([
   },
 );
 
+it('asks before it orders a token whose locked link leads to no picture, once for each link', async () => {
+  const links = [PICTURE, `${PICTURE}?again`];
+  visited = await visit('/tokens/new', {}, (page) =>
+    page.route(`${PICTURE}*`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>no</p>' })),
+  );
+  const { page } = visited;
+  await page.getByLabel('Name', { exact: true }).fill('Lost Picture');
+  await page.getByLabel('Symbol').fill('LOST');
+  await page.getByLabel('Your wallet').fill('7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2');
+  for (const link of links) {
+    await page.getByLabel('Link to a picture').fill(link);
+    await page.getByRole('button', { name: 'Continue to payment' }).click();
+    await page.getByText('The picture has not loaded.').waitFor();
+  }
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Change the link' }).click();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-image');
+  expect(await page.locator('[data-invoice]').count()).toBe(0);
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.locator('[data-invoice="awaiting_payment"]').waitFor();
+});
+
 it('shrinks a picture file for the preview and the download, and says that the token has no picture until a link is typed', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
@@ -205,7 +227,8 @@ it('shrinks a picture file for the preview and the download, and says that the t
   expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
   // The file alone is not part of the order.
   await page.getByText('Until then the token has no picture.').waitFor();
-  await page.getByText('This token has no picture and never gets one.').waitFor();
+  await page.getByText('Without a link, this token never gets a picture.').waitFor();
+  await page.getByRole('region', { name: 'Preview' }).getByText('not in the token yet').waitFor();
   await expectAccessible(page);
   await page.getByLabel('Choose a picture').setInputFiles(join(import.meta.dirname, '../../package.json'));
   await page.getByText('This browser cannot read the file as a picture.').waitFor();

@@ -44,7 +44,8 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a token on its page', (text) => TokenFacts({ token: { ...tokenOf(text), description: 'x' } })],
   [
     'a token that is being made',
-    (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, src: null }),
+    (text) =>
+      TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, src: null, isLinked: false }),
   ],
   ['the visitors', (text) => VisitorReport({ stats: withText(exampleOf('getAnalyticsStats'), text) })],
   ['a pool', (text) => PoolCard({ pool: pool(text), headers: null })],

@@ -5,8 +5,8 @@ import {
   EMPTY_DRAFT,
   formUrl,
   invoiceBody,
-  isFacelessForEver,
   isSplit,
+  pictureLack,
   supplyAtoms,
   type TokenDraft,
   withSplit,
@@ -33,12 +33,14 @@ it.each([
 });
 
 it.each([
-  [{}, true],
-  [{ image: ' ' }, true],
-  [{ image: 'https://cats.example/a.png' }, false],
-  [{ keepEditing: true }, false],
-])('the form asks about a missing picture before it orders a draft with %j: %s', (over, isAsked) => {
-  expect(isFacelessForEver(draft(over))).toBe(isAsked);
+  [{}, false, 'no_link'],
+  [{ image: ' ' }, false, 'no_link'],
+  [{ image: 'https://cats.example/a.png' }, false, 'not_loaded'],
+  [{ image: 'https://cats.example/a.png' }, true, null],
+  [{ image: 'https://cats.example/a.png', keepEditing: true }, false, null],
+  [{ keepEditing: true }, false, null],
+] as const)('the picture of a draft with %j, which has loaded: %s, lacks: %s', (over, isLoaded, lack) => {
+  expect(pictureLack(draft(over), isLoaded)).toBe(lack);
 });
 
 it('a token of whole pieces has no decimals, and a token that can be split has the usual ones', () => {
