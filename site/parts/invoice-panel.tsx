@@ -11,7 +11,7 @@ import { grouped, shortened, sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
-import { PriceParts } from './order-price.tsx';
+import { PriceParts, partsOf } from './order-price.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { OwnPicture } from './own-picture.tsx';
 import { type SolRequest, solPayment } from './payment-card.tsx';
@@ -201,7 +201,7 @@ const Progress = ({ invoice }: { invoice: Invoice }) => (
 const Price = ({ invoice }: { invoice: Invoice }) => (
   <details class="more">
     <summary>What the price includes</summary>
-    <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
+    <PriceParts breakdown={partsOf(invoice)} />
     <p class="fine">
       A refund returns the whole amount; the reserve pays its network fee. A late payment is returned too.
     </p>
@@ -227,7 +227,7 @@ export const Ordered = ({ invoice }: { invoice: Invoice }) => {
       )}
       <span class="fine">
         {invoice.revoke_update_authority
-          ? 'Name and picture locked for ever'
+          ? 'Name, symbol and picture link locked for ever'
           : 'Name and picture can be changed by its creator'}
       </span>
     </TokenLine>

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import type { Invoice } from '../../packages/client/src/index.ts';
 import { REQUEST_LIFE_MS } from '../../src/core/durations.ts';
 import type { Query } from '../api/query.ts';
 import { sol } from './format.ts';
@@ -12,11 +13,21 @@ const PARTS: Readonly<Record<string, string>> = {
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
   margin: 'Sluice: creation and listing',
-  digits: 'Digits that identify your payment, at most',
+  digits: 'Digits that identify your payment',
+  mostDigits: 'Digits that identify your payment, at most',
 };
 
+type Parts = Readonly<Record<string, string>>;
+
+/** All parts of an order's price. The breakdown lacks the amount that identifies the payment. */
+export function partsOf({ fee_lamports: fee, fee_breakdown: parts }: Invoice): Parts {
+  if (parts === null) return {};
+  const known = Object.values(parts).reduce((sum, lamports) => sum + BigInt(lamports), 0n);
+  return { ...parts, digits: String(BigInt(fee) - known) };
+}
+
 /** @param breakdown lamports by part */
-export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, string>> }) => (
+export const PriceParts = ({ breakdown }: { breakdown: Parts }) => (
   <dl class="receipt slim" aria-label="What the price pays for">
     {Object.entries(breakdown)
       .filter(([, lamports]) => lamports !== '0')
@@ -70,7 +81,7 @@ export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; chil
           <AtMost lamports={most} />
           <details>
             <summary>What the price pays for</summary>
-            <PriceParts breakdown={{ ...parts, digits: String(most - fee) }} />
+            <PriceParts breakdown={{ ...parts, mostDigits: String(most - fee) }} />
             <p class="fine">
               Solana gets the rent and the network fees. Your wallet adds the fee of its transfer.
             </p>

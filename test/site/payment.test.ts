@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
 import { InvoiceNotice, invoiceSteps, Ordered, restOf } from '../../site/parts/invoice-panel.tsx';
+import { partsOf } from '../../site/parts/order-price.tsx';
 import { PaymentCard, PaymentTerms, solPayment } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
 import { exampleOf } from '../kit/example.ts';
@@ -104,7 +105,7 @@ describe('an invoice on its page', () => {
   });
 
   it.each([
-    [true, 'Name and picture locked for ever'],
+    [true, 'Name, symbol and picture link locked for ever'],
     [false, 'Name and picture can be changed by its creator'],
   ])('an order says what it buys, for whom, and whether the name is locked: %s', (isLocked, words) => {
     const bought = { supply_ui: '1000000', creator_address: made.treasury_address };
@@ -114,6 +115,13 @@ describe('an invoice on its page', () => {
     expect(html).toMatch(new RegExp(`1,000,000 tokens to .*${made.treasury_address.slice(0, 4)}…`, 's'));
     expect(html).toContain(words);
     expect(String(Ordered({ invoice: { ...made, supply_ui: null } }))).not.toContain('tokens to');
+  });
+
+  it('the parts of the price of an invoice add up to the price', () => {
+    const parts = partsOf({ ...made, fee_lamports: 15_939_841 });
+    expect(Object.values(parts).reduce((sum, lamports) => sum + Number(lamports), 0)).toBe(15_939_841);
+    expect(Number(parts.digits)).toBeGreaterThan(0);
+    expect(partsOf({ ...made, fee_breakdown: null })).toEqual({});
   });
 
   const refund = { signature: 'x', lamports: '1', payer: null, reason: 'late', refund_signature: null };

@@ -45,7 +45,10 @@ const Invoice = PaymentRequest.extend({
   status: z.enum(['pending', 'completed']),
   ...PaymentProgress.shape,
   reason: z.string().nullable(),
-  fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
+  fee_breakdown: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Lamports by part. The rest of `fee_lamports` identifies the payment'),
   payment_tx_signature: z.string().nullable(),
   reported_tx_signature: z
     .string()
