@@ -98,7 +98,10 @@ const SolanaWallet = ({ solana, treasury }: { solana: Reserves['solana']; treasu
       <dt>Final at slot</dt>
       <dd>{solana.slot === null ? 'unknown' : units(solana.slot, 0)}</dd>
       <dt>Used for</dt>
-      <dd>swaps for BTC, and network fees; it does not back ABSR</dd>
+      <dd>
+        swaps for BTC, the accounts of new tokens and of ASRY receivers, refunds, and network fees; it does
+        not back ABSR
+      </dd>
       <dt>Address</dt>
       <dd>
         {solana.address === null ? (

@@ -89,6 +89,14 @@ const operationText = ({ kind, detail, reason }: Operation): string => {
   return kind === 'swap' ? detailText(detail) : (reason ?? detail).replaceAll('_', ' ');
 };
 
+/** A creation moves no SOL, but pays for accounts. */
+function movedText({ kind, amountLamports, signature }: Operation): string {
+  if (amountLamports === null) return 'not known';
+  if (amountLamports !== '0') return sol(amountLamports);
+  if (signature === null) return 'none';
+  return kind === 'token' ? 'rent and fees' : 'network fee';
+}
+
 /** Swaps can be disabled separately; every other stop applies to everything that the custodian signs. */
 const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
   frozen === null && paused === 'disabled' ? (
@@ -257,7 +265,7 @@ const Outcome = ({ operation }: { operation: Operation }) =>
     </span>
   );
 
-const Operations = ({ operations }: Pick<Status, 'operations'>) => (
+export const Operations = ({ operations }: Pick<Status, 'operations'>) => (
   <section>
     <h2>Last operations</h2>
     <Folded summary="Show the last operations">
@@ -274,7 +282,7 @@ const Operations = ({ operations }: Pick<Status, 'operations'>) => (
           <Moment iso={operation.createdAt} />,
           KIND_NAMES[operation.kind] ?? operation.kind,
           <Outcome operation={operation} />,
-          operation.amountLamports === null ? 'none' : sol(operation.amountLamports),
+          movedText(operation),
           operation.signature === null ? 'none' : <SolanaTransaction signature={operation.signature} />,
         ])}
         empty="None yet."

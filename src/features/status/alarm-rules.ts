@@ -365,7 +365,7 @@ function whereSolWent({ custody, operations }: StatusReport, nowMs: number): str
   const sums = [...spent].map(([kind, lamports]) => `${kind} ${sol(lamports)}`);
   return operations === null
     ? null
-    : `the newest ${operations.length} operations of the last day: ${sums.join(', ') || 'none'}; if this does not explain the balance, send no SOL`;
+    : `the newest ${operations.length} operations of the last day, without network fees and the rent of new tokens: ${sums.join(', ') || 'none'}; if this does not explain the balance, send no SOL`;
 }
 
 /** The amounts that left the reserve, and their receivers, in words. */

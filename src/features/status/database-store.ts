@@ -26,7 +26,10 @@ export const OperationLine = z.object({
   detail: z.string(),
   reason: z.string().nullable(),
   signature: z.string().nullable().describe('Solana signature once it is signed'),
-  amountLamports: z.string().nullable().describe('Lamports that the operation moves'),
+  amountLamports: z
+    .string()
+    .nullable()
+    .describe('Lamports that the operation moves, without network fees and the rent of a new token'),
   createdAt: asOf,
   updatedAt: asOf,
 });
