@@ -7,7 +7,7 @@ import type { AsryEpochs, Reserves, Status } from '../../packages/client/src/ind
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { absrMinter } from './coverage.tsx';
-import { sol, units } from './format.ts';
+import { count, sol, units } from './format.ts';
 import { Folded } from './table.tsx';
 
 export type DangerFacts = {
@@ -44,14 +44,25 @@ const BITCOIN_LOSSES = {
   null: 'With the Bitcoin key: all of it. Whether that key is in the service is not known at the moment.',
 } as const;
 
-function solLoss({ status }: DangerFacts): string {
-  const day = status?.custody?.limits.find(({ name }) => name === 'day');
-  const limit =
-    day === undefined
-      ? 'the limit of a day, which is not known at the moment'
-      : `at most ${sol(day.maximum)} SOL a day`;
-  return `With the Solana key, or with the right to deploy code: all of it. Without a key, by swaps that pass every check: ${limit}.`;
+/** The limits of a day on all that the custodian pays, from the status. */
+function dayLimits({ status }: DangerFacts): string {
+  const most = (name: string): string | undefined =>
+    status?.custody?.limits.find((limit) => limit.name === name)?.maximum;
+  const [swaps, refunds, accounts, failures] = [
+    most('day'),
+    most('refunds_day'),
+    most('rent_day'),
+    most('failed_payouts_day'),
+  ];
+  const [creations, payouts] = [most('creations_day'), most('payouts_day')];
+  if (!swaps || !refunds || !accounts || !failures || !creations || !payouts)
+    return 'The limits of a day are not known at the moment.';
+  const rewards = sol(String(BigInt(accounts) + BigInt(failures)));
+  return `In a day at most ${sol(swaps)} SOL of swaps, ${sol(refunds)} SOL of refunds, ${rewards} SOL for accounts and failures of rewards, and the costs of ${count(Number(creations))} token creations and ${count(Number(payouts))} rewards.`;
 }
+
+const solLoss = (facts: DangerFacts): string =>
+  `With the Solana key, or with the right to deploy code: all of it. Without a key, by calls that pass every check: never more than the reserve holds. ${dayLimits(facts)}`;
 
 function asryLoss({ epochs }: DangerFacts): string {
   const { allowanceAtomic: allowed = null, current = null } = epochs ?? {};
@@ -90,7 +101,14 @@ const OperatorCould = ({ reserves }: { reserves: Reserves | null }) => {
       </li>
       <li>{OPERATOR_MINTS[minter ?? 'unknown']}</li>
       <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
-      <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
+      <li>
+        Pause swaps, token creations and claims. Received payments are then owed, but nothing forces the
+        operator to start a refund.
+      </li>
+      <li>
+        Change or remove the description and the picture link of each token that was created here: its chain
+        entry only links to this service. Name, symbol, supply and rights are on the chain.
+      </li>
     </ul>
   );
 };

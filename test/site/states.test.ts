@@ -11,7 +11,7 @@ import { PoolCard, PoolRows } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { CheckList } from '../../site/parts/proof-check.tsx';
 import { waitingText } from '../../site/parts/rhythm.ts';
-import { StatusReport } from '../../site/parts/status-live.tsx';
+import { Operations, StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenTile } from '../../site/parts/token-list.tsx';
@@ -108,6 +108,23 @@ it.each([
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 
+it.each(
+  scenes(`
+  swap  | 500000000 | signed   | 0.5
+  token | 0         | signed   | rent and fees
+  absr  | 0         | signed   | network fee
+  absr  | 0         | unsigned | none
+  swap  | null      | signed   | not known`),
+)(
+  'the status shows what a %s of %s lamports that is %s moves: %s',
+  (kind = '', lamports, state, text = '') => {
+    const [first] = exampleOf('getStatus').operations;
+    const amountLamports = lamports === 'null' ? null : (lamports ?? null);
+    const operation = { ...first, ...{ kind, amountLamports }, signature: state === 'signed' ? MINT : null };
+    expect(String(Operations({ operations: [operation] }))).toContain(`>${text}</td>`);
+  },
+);
+
 const MINT = 'So11111111111111111111111111111111111111112';
 const harmless = { ...exampleOf('getToken'), update_authority: null, powers: [] };
 const holderText = (token: Parameters<typeof holderFacts>[0]): string =>
@@ -120,6 +137,12 @@ it('the token page describes a token as safe only if its mint was read and has n
   expect(holderText(harmless)).toMatch(/The supply is fixed.*No key can freeze.*can never change/);
   expect(holderText({ ...harmless, powers: null })).not.toMatch(SAFE);
   expect(holderText({ ...harmless, update_authority: 'address' })).toContain('can change the name');
+});
+
+it('the token page says that a web site could change picture and description if the chain has only a link', () => {
+  const linked = { ...harmless, uri: 'https://sluice.test/api/tokens/x/metadata.json' };
+  expect(holderText(linked)).toMatch(/link to its data can never change.*could change them/);
+  expect(holderText({ ...harmless, uri: null })).toContain('Name and symbol can never change.');
 });
 
 it.each(TOKEN_POWERS)('the token page and the list warn of %s and do not call the token safe', (power) => {
@@ -194,7 +217,10 @@ describe('the coverage of the overview', () => {
 describe('the trust page describes this instance', () => {
   const { solana, bitcoin, ...figures } = exampleOf('getReserves');
   const status = exampleOf('getStatus');
-  const dayLimit = { ...status.custody.limits[0], name: 'day', maximum: '10000000000' };
+  const limits = Object.entries({
+    ...{ day: '10000000000', refunds_day: '500000000', rent_day: '50000000' },
+    ...{ failed_payouts_day: '10000000', creations_day: '500', payouts_day: '2000' },
+  }).map(([name, maximum]) => ({ ...status.custody.limits[0], name, maximum }));
   const MINTING: Readonly<Record<string, object | null>> = {
     two_keys: { authority: 'pair', required: 2, signers: [solana.address, 'witness'] },
     one_of_two: { authority: 'pair', required: 1, signers: [solana.address, 'witness'] },
@@ -237,6 +263,19 @@ describe('the trust page describes this instance', () => {
     },
   );
 
+  it.each(limits.map(({ name }) => name))(
+    'the trust page states no limit of a day while %s is not known',
+    (missing) => {
+      const known = limits.filter(({ name }) => name !== missing);
+      const facts = { reserves: null, treasury: null, epochs: null };
+      const losses = lossesOf({
+        ...facts,
+        status: { ...status, custody: { ...status.custody, limits: known } },
+      });
+      expect(losses[0]?.[1]).toContain('The limits of a day are not known at the moment.');
+    },
+  );
+
   it('the trust page says that a treasury with the address of the reserve is the reserve', () => {
     const reserves = reservesOf('two_keys', 'no');
     const facts = { reserves, proof: null, asry: null, status: null, epochs: null, treasury: solana.address };
@@ -256,7 +295,9 @@ describe('the trust page describes this instance', () => {
     unread     | no      | null       | ABSR               | not known at the moment
     two_keys   | no      | null       | ASRY               | all ASRY that this key may pay out
     two_keys   | no      | 2500000000 | ASRY               | the 2.5 ASRY that a cold account still allows
-    two_keys   | no      | null       | SOL of the reserve | at most 10 SOL a day`),
+    two_keys   | no      | null       | SOL of the reserve | never more than the reserve holds
+    two_keys   | no      | null       | SOL of the reserve | at most 10 SOL of swaps, 0.5 SOL of refunds, 0.06 SOL for accounts
+    two_keys   | no      | null       | SOL of the reserve | the costs of 500 token creations and 2,000 rewards.`),
   )(
     'with ABSR minted by %s, an offline Bitcoin key: %s, and an ASRY allowance of %s, the largest loss of "%s" is: %s',
     (...scene) => {
@@ -264,7 +305,7 @@ describe('the trust page describes this instance', () => {
       const shown = lossesOf({
         reserves: reservesOf(absr, watchOnly),
         treasury: null,
-        status: { ...status, custody: { ...status.custody, limits: [dayLimit] } },
+        status: { ...status, custody: { ...status.custody, limits } },
         epochs: { ...exampleOf('getAsryEpoch'), allowanceAtomic: allowed === 'null' ? null : allowed },
       });
       expect(shown.find(([what]) => what === name)?.[1]).toContain(text);
