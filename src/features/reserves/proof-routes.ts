@@ -51,7 +51,6 @@ const Proof = component('Proof', {
 const EXCLUSIONS = [
   'Unconfirmed Bitcoin transactions are not counted.',
   'SOL and tokens at the Solana address do not back ABSR.',
-  'Signatures prove control of the keys at the time of signing, not later.',
 ];
 
 const proofRoute = createRoute({
@@ -61,7 +60,7 @@ const proofRoute = createRoute({
   tags: ['reserves'],
   summary: 'Newest reserve proof',
   description:
-    'The newest signed proof that the service controls both reserve keys: hourly and after each mint, or made offline by the operator.',
+      'The newest proof, signed with both reserve keys: hourly and after each mint, or offline by the operator. The signatures show that somebody had the keys then, not later.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
