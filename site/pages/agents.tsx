@@ -5,7 +5,7 @@ import { CurlSnippets, McpSnippets, TryIt } from '../parts/agents-live.tsx';
 /** A conversation in which an agent swaps; the calls are those of the tools. */
 const TRANSCRIPT = [
   ['you', 'Swap half a SOL of the reserve, if it costs less than 2 %.'],
-  ['tool', 'swap_estimate {"amountSol": "0.5"} → 61975 sats, at least 61355, creatable'],
+  ['tool', 'swap_estimate {"amountSol": "0.5"} → 61975 sats, at least 61665, creatable'],
   ['agent', 'The quote costs 0.84 %. I start it with one idempotency key.'],
   ['tool', 'swap_create {"amountSol": 0.5, "idempotencyKey": "…"} → waiting'],
   ['agent', 'Started. I will check swap_status until the BTC is confirmed.'],

@@ -14,6 +14,7 @@ import { runbookPage } from '../../site/pages/runbook.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
 import { WALLET_SITES } from '../../site/parts/token-fields.tsx';
 import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
+import { exampleOf } from '../kit/example.ts';
 
 const API = documentOf('');
 const PAGES = [...FIXED_PAGES, docsPage(API), changesPage([]), runbookPage('')];
@@ -72,6 +73,11 @@ it('licenses.md lists all third-party files of the site, under licences that onl
   );
   const allowed = [...ALLOWED_LICENCES, 'OFL-1.1', '(MIT OR Apache-2.0)'];
   expect(licences.filter(({ licence }) => !allowed.includes(licence))).toEqual([]);
+});
+
+it('the conversation on the page for agents shows the figures of the recorded estimate', () => {
+  const { estimatedSatoshis, minimumSatoshis } = exampleOf('getSwapEstimate');
+  expect(file('/agents')).toContain(`→ ${estimatedSatoshis} sats, at least ${minimumSatoshis}, creatable`);
 });
 
 it('every script in site/islands belongs to a page', () => {

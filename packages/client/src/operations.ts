@@ -112,7 +112,7 @@ export type Status = {
     detail: string;
     reason: string | null;
     /** Solana signature once it is signed */ signature: string | null;
-    /** Lamports that the operation moves */ amountLamports: string | null;
+    /** Lamports that the operation moves, without network fees and the rent of a new token */ amountLamports: string | null;
     createdAt: string;
     updatedAt: string;
   }> | null;
@@ -390,7 +390,7 @@ export type Invoice = PaymentRequest & ({
   received_lamports: string;
   refunds: Array<Refund>;
   reason: string | null;
-  /** Lamports by part */ fee_breakdown: Record<string, string> | null;
+  /** Lamports by part. The rest of `fee_lamports` identifies the payment */ fee_breakdown: Record<string, string> | null;
   payment_tx_signature: string | null;
   /** A payment that a caller named in the last three minutes, not final yet */ reported_tx_signature: string | null;
   token_id: number | null;
@@ -881,7 +881,7 @@ export const OPERATIONS = {
   listSolanaTransactions: get<{ limit?: number; cursor?: string }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
   /** The Solana address that receives fees, payments for ASRY and minted ABSR. */
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
-  /** The newest signed proof that the service controls both reserve keys: hourly and after each mint, or made offline by the operator. */
+  /** The newest proof, signed with both reserve keys: hourly and after each mint, or offline by the operator. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
   /** Every signed proof, newest first, with all data needed to check it. */
   listProofs: get<{
@@ -936,7 +936,7 @@ export const OPERATIONS = {
   }, TokenQuote, 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/tokens/quote'),
   /** Listed tokens, newest first. */
   listTokens: get<{ limit?: number; cursor?: string; creator?: string }, Tokens, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
-  /** The target of the token's on-chain uri; it never changes. */
+  /** The target of the token's on-chain uri. */
   getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
   /** One token, by its id or its mint address; ABSR and ASRY by their mint addresses. */
   getToken: get<{ id: string }, TokenRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),

@@ -60,7 +60,7 @@ const proofRoute = createRoute({
   tags: ['reserves'],
   summary: 'Newest reserve proof',
   description:
-      'The newest proof, signed with both reserve keys: hourly and after each mint, or offline by the operator. The signatures show that somebody had the keys then, not later.',
+    'The newest proof, signed with both reserve keys: hourly and after each mint, or offline by the operator. The signatures show that somebody had the keys then, not later.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
