@@ -106,7 +106,7 @@ const Parts = ({ draft, setDraft }: DraftProps) => (
       ['split', 'Yes, like money'],
       ['whole', 'No, like tickets'],
     ]}
-    hint="Fixed for ever. If unsure, let it be split: whole tokens can then be sent too."
+    hint="Fixed for ever. If unsure, let it be divided: holders can then still send whole tokens."
   />
 );
 
