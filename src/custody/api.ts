@@ -94,7 +94,7 @@ export const SwapEstimate = z.discriminatedUnion('type', [
     minimum: orNull(SwapMinimum),
     /** When the quote was requested, in Unix milliseconds. */
     asOfMs: z.number(),
-    /** True if the quote is an older one, because the client has used up its share of quotes. */
+    /** True if the client gets an older quote, because it has used up its share of quotes. */
     stale: z.boolean(),
   }),
   z.object({

@@ -34,7 +34,7 @@ export type WitnessPorts = {
     last(): LastSigned | undefined;
     /** Stores it, and that its transaction was used. Durable before the promise resolves. */
     sign(row: LastSigned): Promise<void>;
-    /** Whether a transaction was signed, or refused because its blockhash had expired. Only the chain shows such ones. */
+    /** True if a transaction was signed, or was refused because its blockhash had expired. Both are final. */
     isUsed(signature: string): boolean;
     use(signature: string): void;
   };

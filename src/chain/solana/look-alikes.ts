@@ -133,7 +133,7 @@ function standsAt(reading: string, sought: string, offset: number): boolean {
 /**
  * Follows all readings in one pass. Bit n of `offsets` is set if the characters so far read as the first n letters.
  * @param sought at most 30 letters
- * @param where `whole`: all words together; `words`: from the beginning of one word to the end of the same or a later one;
+ * @param where `whole`: all words together; `words`: from the beginning of a word to the end of it or of a later word;
  * `inside`: anywhere in one word
  */
 function reads(words: readonly Word[], sought: string, where: 'whole' | 'words' | 'inside'): boolean {
@@ -196,7 +196,7 @@ export const readsAs = (text: string, sought: Iterable<string>): boolean => {
   return [...sought].some((word) => variants.some((words) => reads(words, word, 'whole')));
 };
 
-/** Whether a word of the string contains a sought word, or several words together read as one. */
+/** Whether a word of the string contains a sought word, or several words together read as a sought word. */
 export const contains = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
   return [...sought].some((word) =>

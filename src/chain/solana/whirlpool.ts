@@ -147,7 +147,7 @@ export const decodeWhirlpoolOracle = (data: Uint8Array): WhirlpoolOracle | undef
 /**
  * The amount that volatility adds to a pool's own fee rate, in 1e-6 of the input, rounded up.
  *
- * @param volatilityAccumulator the current one, or the tier's maximum for the highest addition
+ * @param volatilityAccumulator the pool's current value, or the tier's maximum for the highest addition
  */
 export function adaptiveFeeRate(
   { adaptiveFeeControlFactor, tickGroupSize }: WhirlpoolOracle['constants'],

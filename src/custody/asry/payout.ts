@@ -34,7 +34,7 @@ import type { AsryContext, AsryPayoutPorts, PayoutAccounts } from './context.ts'
 /** Agenda name of owed payouts. */
 export const PAYOUT = 'payout';
 
-/** After one failed attempt or three expired ones, the payout is owed again and checked from the start. */
+/** After one failed or three expired attempts, the payout is owed again and checked from the start. */
 const ASRY_RULES: KindRules = {
   maxAttempts: 3,
   retriesPreparation: true,

@@ -156,7 +156,7 @@ export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
   if (isSuspect(ports.journal)) return noteHeight(ports.journal, ports).then(() => false);
   const mirrored = await ports.mirror.mark();
   // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal assigns new
-  // revisions. Its current one would later exceed the mirror's and hide the loss.
+  // revisions. Its current revision would later exceed the mirror's and hide the loss.
   if (mirrored > ports.journal.queue.offered()) return frozenFor(ports, 'journal_behind_mirror', mirrored);
   if (ports.journal.getMeta(INITIALISED)) return true;
   const lost = ports.journal.isEmpty() ? await lossOf(ports) : undefined;

@@ -225,7 +225,7 @@ export class Journal {
   }
 
   /**
-   * Limit entries of one kind: each open operation, and two totals for finished ones. One sum covers the last hour, the
+   * Limit entries of one kind: each open operation, and two sums of ended operations. One sum covers the last hour, the
    * other the 23 hours before it. These are the only windows that limits use. Operations of an earlier key count
    * against the limits, but do not reserve part of the balance of `reserveAddress`.
    */

@@ -48,7 +48,7 @@ export type MirrorSource = {
   readonly table: Entity;
   /**
    * Rows whose id follows `id`, ordered by id, with all columns except `id` and `revision`. An operation keeps its
-   * revision; a record is sent with a new one.
+   * revision; a record gets a new revision when it is sent.
    */
   rowsAfter(
     id: string,

@@ -51,7 +51,7 @@ export function compareMark(journal: Journal, log: Log, acknowledged: number, fo
 /** Limit of one call to D1. A write that ends later is harmless, because a row replaces only an older one. */
 const MIRROR_MS = 10_000;
 
-/** The mirror, whose calls fail instead of hanging: each start, call and run of the timer waits for one. */
+/** The mirror with a time limit for each call, because each start, call and run of the timer waits for the mirror. */
 export function timelyMirror(mirror: Mirror, within: Within): Mirror {
   const timely = <T>(call: Promise<T>) => inTime(call, MIRROR_MS, 'd1', within);
   return {
@@ -140,7 +140,7 @@ const PROBE_BYTES = 16_384;
 
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
 // `begin-anew` stores its birth with the newest mark of the lost journal, which D1 already has. A journal restored to a
-// time before its birth has no birth, or an older one. D1 keeps the newest.
+// time before its birth has an older birth or none. D1 keeps the newest birth.
 const isNewerBirth = 'excluded.born_after >= COALESCE(mirror_marks.born_after, -1)';
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision, born_after, born_at) VALUES ('journal', ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET revision = excluded.revision,

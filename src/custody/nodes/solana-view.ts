@@ -259,7 +259,7 @@ export class SolanaView {
 
   /**
    * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest.
-   * One node can push the slot of the latter neither above nor below the slots of all other nodes. A node may show a
+   * One node can push that second slot neither above nor below the slots of all other nodes. A node may show a
    * blockhash that expires in seconds as its newest.
    */
   #byTrust(tips: readonly { readonly blockhash: string; readonly slot: bigint }[]): ReadonlySet<string> {

@@ -149,8 +149,8 @@ async function answer(context: PaymentContext, { id, signature }: ConfirmRequest
 }
 
 /**
- * Waits until the named transaction is final, and records it for the request that it pays, which may be a different
- * one.
+ * Waits until the named transaction is final, and records it for the request that it pays, even if the caller named
+ * another request.
  * @returns a refusal unless the caller's request has used it
  * @throws AppError UPSTREAM_FAILED
  */

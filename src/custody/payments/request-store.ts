@@ -80,7 +80,7 @@ export type PaymentRequest = {
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
-  /** Number of the newest creation, from 1. Only a change of the key starts another one. */
+  /** Number of the newest creation, from 1. Only a change of the key starts a second creation. */
   readonly creations: number;
   /** Reason why the request's work waits, or null. */
   readonly reason: string | null;
@@ -268,7 +268,7 @@ export class RequestStore {
     return this.#openBudget;
   }
 
-  /** Open requests, starting with the one whose reference was checked longest ago. */
+  /** Open requests, in the order in which their references were last checked; the most overdue comes first. */
   leastChecked(limit: number): PaymentRequest[] {
     return this.#requests.all("WHERE state = 'open' ORDER BY checked_at, created_at LIMIT ?", limit);
   }

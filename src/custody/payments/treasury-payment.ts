@@ -102,8 +102,8 @@ const CLOCK_SKEW_MS = 30_000;
 type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
 
 /**
- * What a transaction pays, and for which request. The treasury is the request's, which may no longer be the configured
- * one.
+ * What a transaction pays, and for which request. The treasury is the request's, even if another treasury is configured
+ * now.
  */
 export function readPayment(
   context: PaymentContext,

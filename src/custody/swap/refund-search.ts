@@ -164,7 +164,7 @@ export async function findRefund(
 type Search = Place & {
   /** Entries that were read but not decided. */
   readonly retry?: readonly string[];
-  /** The place of the pass that reads all entries since the swap again, while the list has no new ones. */
+  /** The place of the pass that reads all entries since the swap again, while the list has no new entry. */
   readonly again?: Place;
 };
 
@@ -194,8 +194,8 @@ const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
   );
 
 /**
- * Chooses a check's reads, in this order: named transactions, then two undecided ones from each list. Then new ones
- * from each list in turn, then old ones from lists without new ones.
+ * Chooses a check's reads in this order: transactions that the bridge named; two undecided entries of each list; new
+ * entries, from each list in turn; old entries of lists that have no new entry.
  */
 function chooseReads(
   named: readonly string[],

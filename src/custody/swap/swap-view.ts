@@ -162,8 +162,8 @@ export const swapsStopped = (reason: string): Refusal => ({
 });
 
 /**
- * A journal that has lost rows may lack an earlier call's swap, so this refusal states only that this call has not
- * started one.
+ * A journal that has lost rows may lack an earlier call's swap. So this refusal states only that this call has started
+ * no swap.
  */
 export const recordsLost = (reason: string): Refusal => ({
   ...swapsStopped(reason),
