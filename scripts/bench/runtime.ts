@@ -53,7 +53,7 @@ export function sluiceBundle(): string {
   return path;
 }
 
-/** A Worker of this folder: the fastest possible one, the search alone, or the service with counted calls. */
+/** A Worker of this folder: Hono for comparison, the search alone, or the service with counted calls. */
 export async function ownBundle(name: 'counting' | 'page-views' | 'limit' | 'search'): Promise<string> {
   const outfile = join(folder, AROUND_SERVICE.includes(name) ? `sluice/${name}.js` : `${name}/${name}.js`);
   if (!existsSync(outfile))

@@ -94,8 +94,8 @@ export function planEvacuation(facts: EvacuationFacts): Plan {
 }
 
 /**
- * The plan of a quorum of nodes for each thing that is moved. Without a quorum for one, the steps of every node: in an
- * emergency, a wrong step that fails is better than a right one that is missing.
+ * For each thing that is moved, the steps that a quorum of nodes shows. Without a quorum, the steps of every node: in an
+ * emergency, a wrong step that fails is better than a right step that is missing.
  * @param facts of each node that responds
  */
 export function planOfNodes(facts: readonly EvacuationFacts[], quorum: number): Plan {

@@ -284,7 +284,7 @@ export function Chart(chart: ChartProps) {
   const [pointed, setPointed] = useState<number | null>(null);
   const scales = scalesOf(chart, width);
   const { atX } = scales;
-  // Until a value is pointed at, the present one is shown: the marked one, or the last.
+  // Until the visitor points at a value, the marked value is shown, or the last if none is marked.
   const present = markX === undefined ? x.length - 1 : nearest(x, markX.at);
   const point = (event: PointerEvent): void => {
     const box = place.current?.getBoundingClientRect();

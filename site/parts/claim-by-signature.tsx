@@ -12,7 +12,7 @@ const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 type Draft = { readonly asset: string; readonly signature: string };
 
-/** Runs a claim. If the payment already has one, follows that one. */
+/** Runs a claim. If the payment already has a claim, follows that claim. */
 async function orFollow(run: () => Promise<void>, follow: () => void): Promise<void> {
   try {
     await run();

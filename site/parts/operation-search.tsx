@@ -2,7 +2,7 @@ import { useState } from 'hono/jsx';
 import { Field } from './field.tsx';
 import { counted } from './format.ts';
 
-/** Hides every operation of the page that does not contain all words, and every area without one; opens the others. */
+/** Hides every operation without all the words, and every area whose operations are all hidden; opens the others. */
 function showMatching(words: readonly string[]): number {
   let shown = 0;
   for (const area of document.querySelectorAll<HTMLElement>('.area')) {

@@ -57,7 +57,7 @@ export type TokenPictureProps = PictureProps & { readonly image: string | null }
 /** Where this site has pictures of its own. */
 const OWN_PATH = /^\/pictures\/[\w-]+\.(?:png|svg|webp)$/;
 
-/** The path of a picture that this site has itself; null for every other one. The Worker draws only letters. */
+/** The path of a picture that this site has itself; null for every other picture. The Worker draws only letters. */
 export function ownPath(image: string | null): string | null {
   if (image === null || !URL.canParse(image)) return null;
   const { host, pathname } = new URL(image);
@@ -65,7 +65,7 @@ export function ownPath(image: string | null): string | null {
   return isHere && OWN_PATH.test(pathname) ? pathname : null;
 }
 
-/** The picture of a token if this site has it, which sends no request to another one; else its letter. */
+/** The picture of a token if this site has it, so that no other site gets a request; else the token's letter. */
 export function OwnPicture({ symbol, seed, image }: TokenPictureProps) {
   const path = ownPath(image);
   const picture = useLoadedPicture(path);

@@ -25,7 +25,7 @@ type PictureStepProps = PictureProps & {
   readonly symbol: string;
 };
 
-/** The picture that the visitor has given: behind the link, or else of this device; null without one. */
+/** The picture behind the visitor's link, or else the picture chosen on this device; null if there is neither. */
 export function givenPicture({ picked, picture }: Pick<PictureProps, 'picked' | 'picture'>): string | null {
   if (picture.type === 'shown') return picture.url;
   return typeof picked === 'string' ? null : picked.url;

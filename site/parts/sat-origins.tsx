@@ -12,7 +12,7 @@ import { Loaded } from './loaded.tsx';
 import { Folded, Table } from './table.tsx';
 
 const POLL_MS = 30_000;
-/** The most rows that the API returns at once. The Bitcoin list has no further ones. */
+/** The most rows that the API returns at once. The Bitcoin list has no more pages. */
 const LIMIT = 100;
 
 type Transaction = BitcoinTransactions['transactions'][number];

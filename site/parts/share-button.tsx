@@ -5,7 +5,7 @@ const SHOWN_MS = 2000;
 type ShareButtonProps = {
   readonly path: string;
   readonly title: string;
-  /** Whether another button of its row is the main one. */
+  /** Whether another button of its row is the main button. */
   readonly isQuiet: boolean;
 };
 

@@ -90,7 +90,7 @@ const CHANGE_PAUSE_MS = 1_000;
 const CHANGE_WAIT_MS = 1_000;
 /** A source may show an operation this much later than the custodian's nodes. */
 const SOURCE_LAG_MS = 2_000;
-/** The cron writes to KV once in this period, so a younger value in memory is the newest one. */
+/** The cron writes to KV once in this period, so KV has no newer value than a younger value in memory. */
 const CRON_PERIOD_MS = 60_000;
 /** An older value is looked up in KV at most once in this time. */
 const LOOK_AGAIN_MS = 5_000;

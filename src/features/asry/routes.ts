@@ -344,7 +344,7 @@ const epochOf = (epoch: AsryEpochView) => ({
 /** Epochs shown, newest first. */
 const LIMIT = 100;
 
-/** The current epoch (null before the first) and the past ones. */
+/** The current epoch (null before the first epoch) and the past epochs. */
 async function listEpochs(deps: AsryDeps) {
   const seconds = Math.floor(deps.now() / 1_000);
   const isCurrent = ({ startsAt, endsAt }: AsryEpochView) => startsAt <= seconds && seconds < endsAt;
