@@ -256,6 +256,6 @@ const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host).join(
 export const CheckNote = () => (
   <span class="fine">
     Your browser asks {isDemonstration() ? 'two simulated explorers' : EXPLORERS} and a Solana node, which see
-    your network address.
+    your IP address.
   </span>
 );

@@ -17,7 +17,7 @@ export const ERROR_ACTIONS = {
   top_up_wallet: 'The reserve has too little SOL. Use a smaller amount, or ask the operator to add SOL.',
   poll_status: 'The work has started. Read its record until it is final; do not start it again.',
   pay_missing_amount: 'Pay details.missingLamports to the same reference; payments are added up.',
-  use_another_deposit: 'This payment earns nothing. Claim another one.',
+  use_another_deposit: 'This payment earns nothing. Claim another payment.',
   none: 'Nothing needs to be done.',
   contact_operator: "Only the service's operator can resolve this. Do not repeat the request.",
   report_request_id: 'Report request_id to the operator. Do not repeat the request at once.',

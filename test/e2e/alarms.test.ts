@@ -1,6 +1,6 @@
 /**
- * Each alarm is sent when its cause begins in the world, and cleared when the cause is over. Only the Worker's clock
- * moves, so scenes that need the chain's time come first.
+ * Each alarm is sent when its cause begins in the world, and cleared when the cause is over. The chains' clocks
+ * do not move with the Worker's, so scenes that need the chain's time come first.
  *
  * @module-tag deep
  */
