@@ -82,7 +82,7 @@ it.each(
       | budget total:80 windowMs:8000 shareMs:1000; drain own; at 300; take own = client 700ms
     a unit that is given back after its share time is counted once
       | budget total:80 windowMs:8000 shareMs:1000; drain own; at 1000; used = 10; return own; used = 9; drain own = 8
-    the verdict says who has used the units, and when one is free again
+    the verdict says who has used the units, and when a unit is free again
       | budget total:20 windowMs:1000; drain own; at 300; take own = client 700ms; at 400; drain nobody; at 500; take other = all 500ms; at 1000; take own = ok
     a check uses no unit
       | budget total:1; check own = true; check own = true; check own = true; used = 0

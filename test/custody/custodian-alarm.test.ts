@@ -103,7 +103,7 @@ eachScene(`
     | wake; d1 down; swap a; wait 61s; swap b plain client:other = SWAPS_PAUSED reason:database_unavailable; swap a = created again; found signature-1 = waiting
   a new instance processes and signs nothing before it has compared its journal with D1
     | swap a; d1 down; restart; sent; wait 10s; fire; sent = no more; swap b plain client:other = SWAPS_PAUSED reason:unverified; d1 up; wait 1m; fire; sent = more
-  the operator pauses and resumes new operations; signed ones continue
+  the operator pauses and resumes new operations; signed operations continue
     | swap a; ops pause = ok; paused = operator; land; wait 1s; fire; state a = settling; ops resume = ok; swap b = created
   a refusal after the swap was stored is returned again for its key, without a second bridge call
     | refuse quote_recipient; swap a = QUOTE_REFUSED reason:quote_recipient; swap a = QUOTE_REFUSED again reason:quote_recipient; quotes = 1

@@ -227,7 +227,7 @@ describe('a change of alarms', () => {
         at 2h held 4 = grown operation_stuck; at 3h held 4 = nothing
     is sent again when its number falls and grows again
       | at 0h held 2 = raised operation_stuck; at 1h held 1 = nothing; at 2h held 2 = grown operation_stuck
-    is sent again for another spend after the first one was acknowledged
+    is sent again for another spend after the first spend was acknowledged
       | at 0m spent 1 = raised unexplained_spend; at 1m spent 1 = nothing; at 2m spent 2 = grown unexplained_spend;
         at 3m spent 2 = nothing
     is sent again once a day while it lasts

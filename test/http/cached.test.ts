@@ -114,7 +114,7 @@ eachScene(`
   the cache contacts a failed upstream again only after a pause
     | upstream down; read = Error: down; read = Error: down; read = Error: down; calls = 1;
       wait 2s; upstream up; read = one 0s
-  a value is stale from the first failed read on, and until one succeeds
+  a value is stale from the first failed read on until a read succeeds
     | read; upstream down; wait 10s; read = one 10s; wait 1ms; read = one 10.001s stale;
       upstream up; wait 2s; read; read = one 0s
   an older value is served as stale after 3 seconds while the upstream hangs, and then at once
@@ -143,7 +143,7 @@ eachScene(`
     | read c cron; wait 2m; read w warmed = one 120s; calls = 1
   the cache still serves reads when KV fails
     | kv-fails; read a long = one 0s
-  a value is stale in every isolate from the first failed read of the cron until the next one succeeds
+  a value is stale in every isolate from the first failed read of the cron until the next read succeeds
     | read c cron; read w warmed = one 0s; upstream down; wait 1m; read c cron;
       read w warmed = one 60s stale; read n warmed = one 60s stale;
       wait 1m; read c cron; read w warmed = one 120s stale; read n warmed = one 120s stale;
@@ -152,7 +152,7 @@ eachScene(`
     | wait 1d; read = one 0s; wait -1d; value two; read = two 0s
   a request joins no load that began while the clock was a day ahead
     | wait 1d; upstream hung; ask; wait -1d; upstream up; read = one 0s
-  an isolate whose clock was ahead does not keep its value fresh in the others
+  an isolate whose clock was ahead does not keep its value fresh in other isolates
     | wait 1h; read a long; wait -1h; value two; read b kv = two 0s
   an isolate whose clock was a day ahead takes the value that the cron stores once the clock is right
     | wait 1d; read w warmed = one 0s; wait -1d; value two; read c cron; wait 1s; read w warmed = two 1s; calls = 2

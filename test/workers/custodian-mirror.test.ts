@@ -108,7 +108,7 @@ const verbs = {
 };
 
 eachScene(`
-  a newer revision overwrites an older one, and never the reverse, in any order
+  a newer revision overwrites an older revision, and never the reverse, in any order
     | write a signed 1 2; write a planned 1 1; rows = a sent 1; write a done 1 4; write a settling 1 3; rows = a done 1
   a second row with the same revision number has no effect
     | write a signed 1 5; write a planned 1 5; rows = a sent 1
@@ -124,7 +124,7 @@ eachScene(`
     | write a signed 1 1; write b signed 2 2 signature-of-a = UNIQUE
   a batch stores its revision mark and returns the stored one, and an older batch does not lower the mark
     | mark = 0; marked 7 = 0; marked 9 = 7; marked 8 = 9; mark = 9
-  the newest revision is the highest one of a mirrored row
+  the newest revision is the highest revision of a mirrored row
     | newest = 0; write a planned 1 7, b planned 2 3; newest = 7
   only the signature of a swap finds a swap
     | write a signed 1 1, asry:b signed 2 2; find a = waiting; find b = nothing

@@ -212,6 +212,6 @@ eachScene(`
     | claim = claimed; reads = 1; claim; reads = 0; remembered = 0
   the repeats of at most 1,000 deposits are remembered
     | unread yes; claim = claimed; repeated 1000; claim; remembered = 1000
-  a claim waits for a final transaction as long as its caller does, but not for an unknown one
+  a claim waits for a final transaction as long as its caller does, but not for an unknown transaction
     | claim skip; claim wait:5s; lookups = 0 0 final, 5000 0 final
 `)('%s', play);

@@ -165,7 +165,7 @@ eachScene(`
     | shows account:none; claim 1; end done debit:2046280 fee:7000; claim 1; reason = recipient_account_closed; logged = none
   the operator is alerted at the third failure of a payout
     | claim; quiet; end rejected; logged = warn payout_failed rejected; wait 30s; run; end rejected; logged = warn payout_failed rejected; wait 1m; run; end rejected; logged = alarm payout_failed rejected
-  a check that another one has overtaken begins nothing
+  a check that another check has overtaken begins nothing
     | unread yes; claim; unread no; wait 2s; late-check; states = begun; operation = 1; due = none
   a payout begins from the account that the operator has set
     | cold; claim; source = cold

@@ -93,7 +93,7 @@ playScenes(`
     | balance 1100; queue 5; drive; states = signed short_of_sol short_of_sol short_of_sol short_of_sol; sent = 1
   when the balance covers one of five queued creations, only one is signed if they run one after another
     | balance 1100; queue 5; drive-in-turn; states = signed short_of_sol short_of_sol short_of_sol short_of_sol; sent = 1
-  a queued creation is signed once an earlier one is done and the balance reflects it
+  a queued creation is signed once an earlier creation is done and the balance includes its cost
     | balance 1100; queue 2; drive; land; wait 1m; drive token:1; states = done short_of_sol; balance 1100 5; drive token:2; states = done signed
   a queued creation does not use the amount that a planned refund has reserved
     | balance 1100; queue 1; refund planned 1; drive; states = short_of_sol
@@ -106,7 +106,7 @@ playScenes(`
   a queued creation above the day's limit is signed on a later day
     | per-day 2; balance 1000000; queue 5; land; drive; states = signed signed limit_creations_day limit_creations_day limit_creations_day; wait 1m; due; wait 1d;
       drive; states = done done signed signed limit_creations_day; wait 1m; due; wait 1d; drive; states = done done done done signed; wait 1m; due; states = done done done done done
-  a creation is counted in the daily limit from its signature on, and a failed one is not counted
+  a creation is counted in the daily limit from its signature on, and a failed creation is not counted
     | per-day 1; balance 1000000; earlier failed 1ms; queue 1; earlier done 23h59m59s999ms; drive; states = limit_creations_day; wait 10s; drive; states = signed
   a payout reserves its cost when it starts, so it is signed without a read of the balance
     | balance 10000; begin asry:one; balance unread; drive asry:one; state asry:one = signed

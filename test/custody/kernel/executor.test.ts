@@ -187,7 +187,7 @@ playScenes(`
     | plan swap:one; drive-at-once; signs = 1; sent = wire 3
   a row that another call changed during the signing is not overwritten; the signature is discarded
     | plan swap:one; changed-in-quote; drive; signs = 2; row = signed sent after 1 looks; touched = true; sent = wire 3
-  after a crash, a signed row sends its stored bytes and never signs new ones
+  after a crash, a signed row sends its stored bytes and never signs new bytes
     | add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
   after a crash, a signed row sends its stored bytes even while signing is stopped
     | stop operator; add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
@@ -207,7 +207,7 @@ playScenes(`
     | add signed 1; land; landing unread; drive; row = signed landed after 2 looks; held = ${HELD}; landing absent; wait 2s; drive; row = signed landed after 3 looks; held = ${HELD}; sent = nothing
   settlement starts at once when the transaction has landed
     | add signed 1; land; drive; row = settling settling after 1 looks; held = 0 reserved, ${SOL} unsettled; frozen = no
-  a landed transaction that took one lamport more than was set aside stops signing, and is booked
+  a landed transaction that took one lamport more than was set aside stops signing, and is recorded
     | add signed 1; land 1; drive; frozen = unexpected_debit; row = settling settling after 1 looks
   settling uses up the Bitcoin output and updates the row
     | settle paid; add settling 0; drive; held = 0 reserved, 0 unsettled; outcome = {"btcTxid":"t","btcVout":0,"btcSats":"124500"}; used output:t:0 = swap:one

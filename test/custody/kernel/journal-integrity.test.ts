@@ -146,7 +146,7 @@ playScenes(`
     | lose; check = false; frozen = journal_behind_mirror; forget-d1; check = false; frozen = journal_behind_mirror
   the end of a freeze also confirms a new journal
     | lists swap:reserve; check = false; unfreeze; frozen = no; check = true
-  a loss is resolved once 183 blocks have followed its first check, and later checks do not prolong that
+  a loss is resolved once 183 blocks have followed its first check, and later checks do not prolong the wait
     | lose; early = no; check; early = 183 more blocks. Retry in 74 seconds; set height 1182; check; early = 1 more blocks. Retry in 1 seconds; set height 1183; early = no
   the wait after a loss starts when nodes first show the height, and starts again with each loss
     | lose; set height unread; check = no height; frozen = journal_behind_mirror; set height 5000; check; early = 183 more blocks. Retry in 74 seconds;

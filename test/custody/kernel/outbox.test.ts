@@ -142,7 +142,7 @@ playScenes(`
     | rows 120; refuse 50; flushes 60; delivered = 70; waiting = 0
   a row is reported as waiting for D1 until its third refusal, and is listed as refused from then on
     | rows 1; refuse 1; since = 0; flush; since = 0; wait 2s; flush; since = 0; aside = none; wait 4s; flush; since = NaN; aside = operation swap:0 3
-  measures the wait of a row that changes during every delivery from the start of the last one
+  measures the wait of a row that changes during every delivery from the start of the last delivery
     | rows 1; changes always; flush; since = 0; flush; since = 5000; flushes 17; flush; since = 95000; changes never; flush; since = NaN
   a row that D1 refuses waits for its next time, and is delivered at once at the operator's request
     | rows 1; refuse 1; flush; due; flush; due; flush; due; wait -1s; accept; flush; delivered = 0; aside = operation swap:0 3; retry; flush; delivered = 1; aside = none; planned = none
@@ -154,7 +154,7 @@ playScenes(`
     | rows 3; d1 down; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
   writes to D1 that end after their limit set no row aside
     | rows 3; slow on; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; slow off; flush; delivered = 3; waiting = 0
-  an outage of D1 that only loses its answers removes no row, and is followed by a delivery of all rows
+  an outage of D1 that only loses its responses removes no row, and is followed by a delivery of all rows
     | rows 3; d1 loses answers; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
   an outage of D1 is not treated as another refusal of a row that D1 refused before
     | rows 1; refuse 1; flush; d1 down; flushes 9 1h; aside = none

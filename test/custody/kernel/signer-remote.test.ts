@@ -106,11 +106,11 @@ playScenes(`
     | other-reserve; sign = other_key; messages = none
   the periodic check compares the service's key with the reserve address
     | other-reserve; check = other_key
-  the periodic check makes the service sign, so it finds one that signs another message
+  the periodic check makes the service sign, so it finds a service that signs another message
     | check = passes; mode other message; check = wrong_signature
-  the periodic check makes the service sign, so it finds one that is sealed
+  the periodic check makes the service sign, so it finds a service that is sealed
     | check = passes; mode sealed; check = status_503
-  the periodic check makes the service sign, so it finds one that denies access
+  the periodic check makes the service sign, so it finds a service that denies access
     | check = passes; mode forbidden; check = status_403
   the key of the service must be an ed25519 key
     | type ecdsa-p256; check = other_key

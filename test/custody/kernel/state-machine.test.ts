@@ -194,7 +194,7 @@ playScenes(`
     | swap signed detail=signed looks=0; next = send
   sent bytes are watched even if no node accepted them, because a node may have done so without a response
     | swap signed looks=1; next = watch; swap signed detail=signed looks=1; next = watch
-  a swap is checked while one lamport is outstanding, and ends when none is
+  a swap is checked while one lamport is outstanding, and ends when no lamport is outstanding
     | swap settling; next = settle; swap outstanding; next = settle; swap outstanding unsettled=1; next = settle; swap outstanding unsettled=0; next = none
   an ended operation needs no further step
     | swap closed; next = none; swap done; next = none
@@ -238,7 +238,7 @@ playScenes(`
     | swap signed looks=9; lags 0; due = 1060ms; swap signed looks=150; lags 1; due = 60000ms
   without proof of landing or expiry, checks become rare after the 150th
     | swap signed looks=149; see nothing; due = 2000ms; see nothing; due = 60000ms
-  the 500th check without proof alerts the operator, and the final result of the chain is still booked
+  the 500th check without proof alerts the operator, and the final result of the chain is still recorded
     | swap signed looks=499; see nothing; row = signed sent no-reason; see nothing; row = signed sent held_unproven; next = watch; see landed; row = settling settling no-reason
   a confirmed attempt is shown as landed, but its operation stays signed until it is final
     | swap signed; see confirmed; row = signed landed no-reason; money = SOL SOL+fee SOL 10000000; see nothing; row = signed sent no-reason

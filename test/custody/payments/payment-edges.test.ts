@@ -28,17 +28,17 @@ describe('a request whose treasury is no longer configured', () => {
     scenes(`
       a payment to an earlier treasury is found by its reference
         | open a; treasury other; pay a fee; run; detail a = completed; owed a = none
-      a confirmation books a payment without a reference to an earlier treasury
+      a confirmation records a payment without a reference to an earlier treasury
         | open a; treasury other; pay a fee unnamed; confirm a a1 = confirmed
       an excess paid to an earlier treasury is owed back and refunded
         | open a; treasury other; pay a fee+20000; run; owed a = overpaid 20000; refund a = paid; refunds a = a1 paid
       money with its reference that goes to the new treasury is listed for the operator
         | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
-      reads a transaction again after a change back to the first treasury if it paid the second one nothing
+      reads a transaction again after a change back to the first treasury if it paid the second treasury nothing
         | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
       a request expires only after a day while the list of another treasury is read
         | open a; run; treasury other; wait 41m; cron; cron; detail a = awaiting_payment; wait 1d; cron; detail a = expired
-      a payment in time is booked after its treasury is set back
+      a payment in time is recorded after its treasury is set back
         | open a; run; pay a fee unnamed; treasury other; wait 41m; cron; cron; treasury treasury; run; detail a = completed
       the walk of a treasury that is set back continues where it stopped
         | open a; run; treasury other; pay a 5000000 unnamed; pay a 6000000 unnamed to other; run; run; treasury treasury; run; unmatched = a2 6000000 payer, a1 5000000 payer
@@ -67,7 +67,7 @@ describe('the time in which a request can be paid', () => {
         | open a; wait 41m; run; detail a = expired; pay a fee block none; confirm a a1 = REFUND_DUE; owed a = late fee
       a payment in a block of the last second is in time, even if it is read later
         | open a; wait 40m5s; pay a fee block -5s; confirm a a1 = confirmed; owed a = none
-      a payment in a block of the second after the last one is late
+      a payment in a block one second after the last second is late
         | open a; wait 40m5s; pay a fee block -4s; confirm a a1 = REFUND_DUE; owed a = late fee
       a request expires when a search starts more than half a minute after it closed
         | open a; wait 40m30s; cron; detail a = awaiting_payment; wait 5s; cron; detail a = expired

@@ -36,7 +36,7 @@ describe('a payment that is not final or has failed', () => {
         | open a; pay a fee sent; confirm a a1; detail a = seen; received a = 0; bought a = null; reported a = a1; wait 2m; confirm a a1; detail a = seen; wait 1m; detail a = awaiting_payment; reported a = null
       a reported part of one lamport is shown
         | open a; pay a 1 sent; confirm a a1; reported a = a1
-      a reported payment is replaced by a newer one, and removed when it turns out to pay nothing
+      a reported payment is replaced by a newer payment, and removed when it turns out to pay nothing
         | open a; pay a 1 sent; confirm a a1; pay a fee sent; confirm a a2; reported a = a2; pay a fee failed as a2; confirm a a2; detail a = awaiting_payment; reported a = null
       a reported payment stays shown when a third party confirms another final transaction
         | open a; pay a fee sent; confirm a a1; pay a 1 unnamed; confirm a a2; pay a 1 unnamed failed; confirm a a3; detail a = seen; reported a = a1

@@ -29,7 +29,7 @@ it.each(
       | open a; wait 1h; swap 100 0; pay a fee-1 unnamed block -121s; pay a fee+1 unnamed; pay a 5000000 unnamed; run; refund a1 = paid; refund a2 = paid; refund a3 = paid
     a payment that the reserve or the treasury made itself is not listed
       | open a; pay a 5000000 unnamed by reserve; pay a 6000000 unnamed by treasury; run; unmatched = none
-    a transaction that cannot be booked is listed without an amount until a confirm books it
+    a transaction that cannot be recorded is listed without an amount until a confirm call records it
       | open a; pay a fee unnamed; set unreadable yes; runs 1; unmatched = a1 null null; unbooked = 1; set unreadable; confirm a a1 = confirmed; unmatched = none
   `),
 )('%s', (_title, steps = '') => play(steps, createPaymentWorld({ heldPayers: ['exchange'] })));

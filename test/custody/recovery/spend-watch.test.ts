@@ -202,7 +202,7 @@ playScenes(`
     | lands sol unshown; wake; minutes 11 300; failing = spend 110 stolen x12; show sol; wake; frozen = unexplained_spend; failing = none
   a transaction whose form this release does not read is failing work, and freezes signing when it is read at last
     | lands sol; form unknown; wake; minutes 11 300; failing = spend 110 stolen x12; form known; wake; frozen = unexplained_spend; failing = none
-  a transaction whose token balances no quorum shows is read until one shows them
+  a transaction whose token balances no quorum shows is read until a quorum shows them
     | lands absr-without-balances; wake; minutes 11 300; failing = spend 110 stolen x12; show absr-of-others; wake; frozen = unexplained_spend
   a theft freezes signing when a quorum shows it after more invented transactions than can wait
     | lands dust x30 unshown; lands sol at 111 unshown; wake; minutes 4 150; show sol; wake; frozen = unexplained_spend
@@ -214,9 +214,9 @@ playScenes(`
     | lands dust x600; lands sol at 111; wake; minutes 11 150; logged work_failed = false; recent = spends_unread; wait 2h; recent = none
   20,000 dust transactions raise an alarm for two hours, because a spend may hide among them, and the check goes on
     | lands dust x20000; lands sol at 111; wake; minutes 11 150; logged work_failed = false; recent = spends_unread; wait 2h; recent = none
-  the command unfreeze shows the spends that it acknowledges, and its code confirms none that is found later
+  the command unfreeze shows the spends that it acknowledges, and its code does not confirm a spend that is found later
     | lands sol; wake; ask = ok stolen; lands sol as second at 120; wake; confirm = refused stolen second; frozen = unexplained_spend; ask; confirm = ok; frozen = null
-  an acknowledged spend does not freeze signing again, but the next unexplained one does
+  an acknowledged spend does not freeze signing again, but the next unexplained spend does
     | lands sol; wake; ask; confirm; wake; frozen = null; paused = operator; spends = none; lands sol as second at 120; wake; spends = second
   the code of an unexpected debit does not confirm a later debit
     | swap a; debit; pass 2m; ask = ok debit; confirm = ok; resume; swap b; debit; pass 2m; confirm = refused debit; frozen = unexpected_debit

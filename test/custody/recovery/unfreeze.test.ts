@@ -142,13 +142,13 @@ eachScene(`
     | ${RESTORED}; rotate-key; signs new lost; unfreeze = refused after 1 lost; forget lost; unfreeze = ok after 1
   unfreeze ends the freeze of a restored journal, even if others named the reserve 1,500 times
     | ${RESTORED}; dust 1500; unfreeze 1 = ok after 1
-  a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 unrelated transactions
+  a repeated unfreeze continues where the interrupted command stopped, and finds a spend after 1,500 unrelated transactions
     | ${RESTORED}; dust 1500; signs dust-0; fail-read 700; unfreeze 1 = refused after 1; says is listed by a node = true; unfreeze 1 = refused after 1 dust-0; reads-are-fewer-than 1900 = true
   20,000 transactions of others that name the reserve delay unfreeze by several commands, each in another instance
     | ${RESTORED}; dust 20000; unfreeze = ok after 9
   unfreeze shows a transaction that the journal lacks although one of three nodes hides it
     | ${RESTORED}; dust 20; nodes honest1 honest2 hides; unfreeze = ok after 1; freeze-again; signs dust-19 lost; unfreeze = refused after 1 lost
-  unfreeze shows a transaction that the journal lacks although one of three nodes invents a newer one
+  unfreeze shows a transaction that the journal lacks although one of three nodes invents a newer transaction
     | ${RESTORED}; dust 20; nodes honest1 honest2 invents; unfreeze = ok after 1; freeze-again; signs dust-19 lost; unfreeze = refused after 1 lost
   a restored journal stays frozen if only one of three nodes keeps its history
     | ${RESTORED}; nodes honest1 empty2 empty3; unfreeze = refused after 1; says must keep the history since slot = true
@@ -156,7 +156,7 @@ eachScene(`
     | ${RESTORED}; dust 3; nodes short1 short2 short3; list-from 1000; unfreeze = refused after 1; unfreeze = refused after 1; unfreeze = refused after 1; says must keep the history since slot = true
   one node of three with a short history does not delay unfreeze, however many transactions it lists
     | ${RESTORED}; dust 250; nodes honest1 honest2 young; unfreeze 3 = ok after 1
-  a node that takes the position of another one does not continue in the list of that one
+  a node that takes the position of another node does not continue in the other node's list
     | ${RESTORED}; dust 900; signs dust-0; nodes lies honest1 honest2; fail-read 250; unfreeze = refused after 1; nodes honest1 lies; unfreeze = refused after 1 dust-0
   a node that invents transactions of a later slot does not hide spends from a later unfreeze
     | ${RESTORED}; dust 20; nodes honest1; invent 1200; unfreeze 1 = ok after 1; forget-invented; signs dust-19 lost; freeze-again; unfreeze 1 = refused after 1 lost

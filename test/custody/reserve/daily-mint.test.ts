@@ -44,7 +44,7 @@ it.each(
       | 5m | index 1 wrong; wake; wait 3h; mints = none; report = 2026-05-10 waiting upstream_sources_disagree alarm; index 1 ok; wait 2m; mints = 5000000
     a day that ends without agreement of the sources has no mint; the next mint includes its income
       | 5m | index 0 down; wake; until 1d1m; index 0 ok; until 1d5m; mints = none; wake; wait 1m; mints = 5000000; day 1 = 2026-05-10 failed day_over
-    a mint that landed after midnight is the only one of that day
+    a mint that landed after midnight is the only mint of that day
       | 23h59m59s600ms | wake; until 1d5m; mints = 5000000; income 10; mine 3; wake; wait 1m; mints = 5000000; report = 2026-05-11 none minted_today ok
     a node that does not yet show the last mint stops the next mint
       | 23h | wake; until 1d5m; income 10; mine 3; lag 100000; wake; report = 2026-05-11 waiting upstream_supply_outdated alarm; lag 0; wait 2m; mints = 5000000, 1000

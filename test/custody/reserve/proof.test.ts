@@ -116,7 +116,7 @@ it.each(
   scenes(`
     the proof of the hour is signed at once even if the clock was set back by a day after a failure
       | jump 1d; index 0 stale; mine 1; proof = UPSTREAM_FAILED tips_apart; index 0 ok; proof = UPSTREAM_FAILED tips_apart; jump -1d; proof = 0s
-    a proof has the present time after one whose time is ahead, because the clock was set back
+    a proof has the present time after a proof whose time is ahead, because the clock was set back
       | jump 1d; tick 0s; jump -1d; proof = 0s
     no second proof is signed even a millisecond before the hour ends, for any number of calls
       | proof 100; tick 59m59s999ms; proof; proofs = 1; tick 1ms; proofs = 2
@@ -136,7 +136,7 @@ it.each(
       | tick 0s; ops pause; tick 1h; proofs = 1; ops resume; tick 1m; proofs = 2
     the archive in D1 receives every proof, later if D1 was unavailable
       | tick 0s; d1 down; tick 1h; tick 1h; proofs = 1; d1 up; tick 1m; proofs = 3; linked = true
-    the archive shows each proof after the one that it names, although the clock was a day ahead for one proof
+    the archive shows each proof after the proof that it names, although the clock was a day ahead for one proof
       | tick 0s; jump 1d; tick 0s; jump -23h; tick 0s; tick 2h; proofs = 4; linked = true
   `),
 )('%s', (_title, steps = '') => {

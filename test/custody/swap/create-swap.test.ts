@@ -153,7 +153,7 @@ describe('the share of bridge quotes', () => {
 
   it.each(
     scenes(`
-      a client's eighth swap within two hours is refused, and names the time of its next one
+      a client's eighth swap within two hours is refused, and names the time of the client's next swap
         | swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m;
           swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swap a plain client:first = RATE_LIMITED limit:create_quotes retry:6780;
           swaps 1 other = 1; wait 113m; swaps 1 first = 1
