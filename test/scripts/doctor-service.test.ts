@@ -3,91 +3,86 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { checkService, expectedSchema } from '../../scripts/doctor/check-service.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
 import { exampleOf } from '../kit/example.ts';
+import { eachRow } from '../kit/scenes.ts';
 
-/** The doctor's findings for a healthy service with this change. */
-async function found(
-  custody: object,
-  settings: Settings = {},
-  ops: () => Response = () => Response.json({}),
-  alarms: readonly string[] = [],
-  { checks = [] as object[], cronOk = true, lastRunAt = new Date().toISOString() as string | null } = {},
-) {
+/** How the running service differs from a healthy one, and the settings of this machine. */
+type Shown = {
+  readonly custody?: object | null;
+  readonly status?: object;
+  readonly cron?: object;
+  readonly checks?: readonly object[];
+  readonly settings?: Settings;
+  /** Status of the response to OPS_SECRET. */
+  readonly ops?: number;
+};
+
+/** The doctor's findings for such a service. */
+async function found({ custody = {}, status: over, cron, checks = [], settings = {}, ops = 200 }: Shown) {
   const status = exampleOf('getStatus');
+  const beat = { lastRunAt: new Date().toISOString(), ok: true, ...cron };
   const bodies: Readonly<Record<string, unknown>> = {
     '/api/health': { state: 'running' },
     '/api/ready': { checks },
     '/api/status': {
-      ...status,
-      cron: status.cron.map((trigger: object) => ({
-        ...trigger,
-        lastRunAt,
-        ok: cronOk,
-      })),
+      ...{ ...status, alarms: [], database: { schema: await expectedSchema() } },
+      cron: status.cron.map((trigger: object) => ({ ...trigger, ...beat })),
       // The example was recorded while the world worked.
-      custody: { ...status.custody, mirrorBehindSince: null, ...custody },
-      alarms,
-      database: { ...status.database, schema: await expectedSchema() },
+      custody: custody && { ...status.custody, mirrorBehindSince: null, ...custody },
+      ...over,
     },
     '/api/reserves': exampleOf('getReserves'),
+    '/api/ops': { rows: [{ fingerprint: 'of another seed' }] },
   };
-  vi.stubGlobal('fetch', async (url: string) =>
-    url.endsWith('/api/ops') ? ops() : Response.json(bodies[new URL(url).pathname]),
-  );
+  vi.stubGlobal('fetch', async (url: string) => {
+    const { pathname } = new URL(url);
+    return Response.json(bodies[pathname], { status: pathname === '/api/ops' ? ops : 200 });
+  });
   return checkService('https://sluice.example', settings);
 }
 
 afterEach(() => void vi.unstubAllGlobals());
 
-it('the doctor finds no problem in a healthy service', async () => {
-  expect(await found({})).toEqual([]);
-});
-
-it.each([
-  ['runs late', '2026-11-20T12:00:00.000Z'],
-  ['has never run', null],
-])('the doctor reports a missing variable and a cron that %s', async (_title, lastRunAt) => {
-  const checks = [{ name: 'config', ok: false, reason: 'missing or invalid: PUBLIC_BASE_URL' }];
-  const findings = await found({}, {}, undefined, [], { checks, cronOk: false, lastRunAt });
-  expect(new Set(findings.map(({ name }) => name))).toEqual(new Set(['service-not-ready', 'cron-late']));
-  expect(findings.filter(({ name }) => name === 'cron-late')).toHaveLength(2);
+eachRow<[what: string, shown: Shown, ...findings: string[]]>(`
+  a healthy service                       | {}
+  a variable that is missing              | { "checks": [{ "name": "config", "ok": false, "reason": "missing: X" }] } | problem service-not-ready: config: missing: X
+  a custodian that is not ready           | { "checks": [{ "name": "custody", "ok": false, "reason": "x" }] }
+  a cron that runs late                   | { "cron": { "ok": false, "lastRunAt": "2026-11-20T12:00:00.000Z" } }
+    | problem cron-late: The minute trigger ran last at 2026-11-20 | problem cron-late: The daily trigger ran last at 2026-11-20
+  a cron that has never run               | { "cron": { "ok": false, "lastRunAt": null } }
+    | problem cron-late: The minute trigger has never run | problem cron-late: The daily trigger has never run
+  a D1 that does not respond              | { "status": { "database": null } }                          | problem d1-unreachable
+  other columns in D1                     | { "status": { "database": { "schema": "other" } } }         | problem schema-outdated
+  more ABSR than the reserve covers       | { "status": { "backing": { "ok": false } } }                | problem supply-above-reserve
+  debts and another open alarm            | { "status": { "alarms": ["refund_due", "payout_owed", "sol_low"] } }
+    | problem debt-owed: refund_due.*ops -- refund | problem debt-owed: payout_owed | problem alarm-active: sol_low
+  a custodian that does not respond       | { "custody": null }                                         | problem custodian-unreachable
+  signing that is frozen                  | { "custody": { "frozen": "journal_behind_mirror" } }        | problem signing-frozen: .*journal_behind_mirror
+  a pause by the operator                 | { "custody": { "paused": "operator" } }                     | problem paused: Nothing new is signed.*npm run ops -- resume
+  a pause by SWAPS_DISABLED               | { "custody": { "paused": "disabled" } }                     | problem paused: No swap begins.*SWAPS_DISABLED
+  operations that await the operator      | { "custody": { "heldOperations": 2 } }                      | problem operation-held: 2 operations
+  a D1 that is behind                     | { "custody": { "mirrorBehindSince": "2026-11-20T12:00" } }  | note mirror-behind: .*2026-11-20T12:00
+  rows that D1 refuses                    | { "custody": { "mirrorRefusedRows": 3 } }                   | problem mirror-refuses-rows: D1 refuses 3 rows
+  bridge quotes that are used up          | { "custody": { "quotes": { "left": 0 } } }                  | note quotes-spent
+  limits that are used up, also unknown ones | { "custody": { "limits": [{ "name": "day", "left": "1" }, { "name": "creations_day", "left": "0" }, { "name": "new_cap", "left": "0" }] } }
+    | note cap-used-up: These limits are used up: creations_day, new_cap
+  another reserve than that of the settings | { "settings": { "RESERVE_SOLANA_ADDRESS": "other", "RESERVE_BTC_ADDRESS": "other" } }
+    | problem service-other-reserve: .*RESERVE_SOLANA_ADDRESS | problem service-other-reserve: .*RESERVE_BTC_ADDRESS
+  another OPS_SECRET                      | { "settings": { "OPS_SECRET": "x" }, "ops": 401 }           | problem ops-secret-other: .*different OPS_SECRET
+  no OPS_SECRET                           | { "settings": { "OPS_SECRET": "x" }, "ops": 404 }           | problem ops-secret-other: .*has no OPS_SECRET
+  another MINT_KEY_SEED                   | { "settings": { "OPS_SECRET": "x", "MINT_KEY_SEED": "seed" } } | problem mint-seed-other
+`)('the doctor reports of a service with %s', async (...row) => {
+  const [, shown, ...findings] = row as [string, Shown, ...string[]];
+  const reported = (await found(shown)).map(
+    ({ level, name, what, fix }) => `${level} ${name}: ${what} ${fix}`,
+  );
+  expect(reported).toEqual(findings.map((text) => expect.stringMatching(`^${text}.*\\S`)));
 });
 
 it('the doctor refers to the page that explains why a mint waits', async () => {
-  const [finding] = await found({ mint: { ok: false, reason: 'upstream_tips_apart' } });
+  const [finding] = await found({ custody: { mint: { ok: false, reason: 'upstream_tips_apart' } } });
   expect(finding).toMatchObject({ name: 'mint-skipped', level: 'problem' });
   const page = /docs\/[\w/-]+\.md/.exec(finding?.fix ?? '')?.[0] ?? '';
   expect(readFileSync(page, 'utf8')).toContain('`upstream_tips_apart`');
-});
-
-it.each([
-  ['operator', 'Nothing new is signed', 'npm run ops -- resume'],
-  ['disabled', 'No swap begins', 'SWAPS_DISABLED'],
-])("the doctor's advice depends on the reason why the service is paused: %s", async (paused, what, fix) => {
-  const [finding] = await found({ paused });
-  expect(finding).toMatchObject({ name: 'paused', level: 'problem' });
-  expect(finding?.what).toContain(what);
-  expect(finding?.fix).toContain(fix);
-});
-
-it("the doctor reports the service's debts, and every other open alarm", async () => {
-  const findings = await found({}, {}, undefined, ['refund_due', 'payout_owed', 'sol_low']);
-  expect(findings.map(({ name, level, what }) => [name, level, what.split(':')[0]])).toEqual([
-    ['debt-owed', 'problem', 'refund_due'],
-    ['debt-owed', 'problem', 'payout_owed'],
-    ['alarm-active', 'problem', 'sol_low'],
-  ]);
-  expect(findings[0]?.fix).toContain('ops -- refund');
-});
-
-it('the doctor names every exhausted limit, including limits that it does not know', async () => {
-  const limits = [
-    { name: 'day', left: '1' },
-    { name: 'creations_day', left: '0' },
-    { name: 'new_cap', left: '0' },
-  ];
-  expect(await found({ limits })).toMatchObject([
-    { name: 'cap-used-up', level: 'note', what: 'These limits are used up: creations_day, new_cap.' },
-  ]);
 });
 
 it('the doctor waits while /api/health reports that the service is starting', async () => {
@@ -109,16 +104,4 @@ it('the doctor waits while /api/health reports that the service is starting', as
   } finally {
     vi.useRealTimers();
   }
-});
-
-it('the doctor reports that signing is frozen, and why', async () => {
-  expect(await found({ frozen: 'journal_behind_mirror' })).toMatchObject([
-    { name: 'signing-frozen', level: 'problem', what: expect.stringContaining('journal_behind_mirror') },
-  ]);
-});
-
-it.each([401, 404])('the doctor reports a service that refuses OPS_SECRET with status %d', async (status) => {
-  const settings = { OPS_SECRET: 'x'.repeat(64) };
-  const findings = await found({}, settings, () => new Response('{}', { status }));
-  expect(findings).toMatchObject([{ name: 'ops-secret-other', level: 'problem' }]);
 });
