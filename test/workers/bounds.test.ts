@@ -6,18 +6,9 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { type Field, fieldsOf, requestWith, samplesOf } from '../e2e/request-fields.ts';
 import { routeRequests } from '../e2e/route-requests.ts';
-import { closedEnv, custodianWith, pausedAnswer } from './closed-env.ts';
+import { pausedEnv } from './closed-env.ts';
 
-/** An address that is a wallet. */
-const ADDRESS = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
-const bindings = {
-  ...closedEnv(),
-  CUSTODIAN: custodianWith(pausedAnswer),
-  ASRY_MINT_ADDRESS: ADDRESS,
-  ABSR_MINT_ADDRESS: ADDRESS,
-  SOLANA_PRIVATE_KEY: 'set',
-  MINT_KEY_SEED: 'set',
-};
+const bindings = pausedEnv();
 const app = createApp(async () => ({ ...(await apiDeps(bindings)), log: () => undefined }));
 const document = apiDocument(app, ERRORS, {}, '');
 const operations = operationsOf(document).map(

@@ -49,3 +49,18 @@ export function closedEnv(): Env {
     OPS_SECRET: `${CANARY}${'0'.repeat(32)}`,
   };
 }
+
+/** An address that is a wallet. */
+const WALLET = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+
+/** The closed environment with every area configured, and a paused custodian. */
+export const pausedEnv = (): Env => ({
+  ...closedEnv(),
+  CUSTODIAN: custodianWith(pausedAnswer),
+  ...{
+    ASRY_MINT_ADDRESS: WALLET,
+    ABSR_MINT_ADDRESS: WALLET,
+    SOLANA_PRIVATE_KEY: 'set',
+    MINT_KEY_SEED: 'set',
+  },
+});

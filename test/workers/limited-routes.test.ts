@@ -10,7 +10,7 @@ import { createApp } from '../../src/app.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { type RouteRequest, routeRequests } from '../e2e/route-requests.ts';
 import { floodGate } from '../kit/flood-gate.ts';
-import { custodianWith, pausedAnswer } from './closed-env.ts';
+import { custodianWith, pausedAnswer, pausedEnv } from './closed-env.ts';
 
 const LIMITER = 'limiter';
 let calls: string[] = [];
@@ -34,7 +34,6 @@ const recorded = <T extends object>(target: T, name: string): T =>
 let current = '';
 
 const bytes = (length: number): string => base58.encode(crypto.getRandomValues(new Uint8Array(length)));
-const ADDRESS = bytes(32);
 /** One for all requests: the caches belong to it. */
 let bindings: Env;
 
@@ -77,7 +76,7 @@ beforeAll(() => {
   );
   vi.spyOn(console, 'log').mockImplementation(() => undefined);
   bindings = {
-    ...env,
+    ...pausedEnv(),
     DB: recorded(env.DB, 'D1'),
     ...floodGate(() => calls.push(LIMITER) > 0),
     CUSTODIAN: custodianWith((verb) => {
@@ -85,16 +84,6 @@ beforeAll(() => {
       return pausedAnswer(verb, current);
     }),
     PAGE_VIEWS: { getByName: (name: string) => recorded(env.PAGE_VIEWS.getByName(name), 'page views') },
-    ASRY_MINT_ADDRESS: ADDRESS,
-    ABSR_MINT_ADDRESS: ADDRESS,
-    CHANGENOW_API_KEY: 'key',
-    OPS_SECRET: 'x'.repeat(40),
-    PUBLIC_BASE_URL: 'https://sluice.test',
-    RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-    RESERVE_SOLANA_ADDRESS: ADDRESS,
-    SOLANA_PRIVATE_KEY: 'set',
-    MINT_KEY_SEED: 'set',
-    TREASURY_SOLANA_ADDRESS: ADDRESS,
   } as unknown as Env;
 });
 afterAll(() => {
