@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { eachRow } from '../kit/scenes.ts';
 
 const file = join(import.meta.dirname, '../../site/public/beacon.js');
 const script = readFileSync(file, 'utf8');
@@ -41,24 +42,15 @@ it('the beacon posts path and referrer, without their queries, to its own origin
   ]);
 });
 
-it('the beacon sends an empty referrer when the page has none', () => {
-  const bodies = run({}).sent.map(({ init }) => JSON.parse(init.body));
-  expect(bodies).toEqual([{ path: '/reserves', referrer: '' }]);
-});
-
-it.each([
-  ['Do Not Track', { doNotTrack: '1' }],
-  ['Do Not Track as Firefox once wrote it', { doNotTrack: 'yes' }],
-  ['Global Privacy Control', { globalPrivacyControl: true }],
-])('the beacon sends nothing under %s', (_name, navigator) => {
-  expect(run({ navigator }).sent).toEqual([]);
-});
-
-it.each([
-  ['said nothing', { doNotTrack: null }],
-  ['allows it', { doNotTrack: '0', globalPrivacyControl: false }],
-])('the beacon sends the page view when the visitor %s', (_name, navigator) => {
-  expect(run({ navigator }).sent).toHaveLength(1);
+eachRow<[navigator: object, bodies: object[]]>(`
+  {}                                                    | [{ "path": "/reserves", "referrer": "" }]
+  { "doNotTrack": null }                                | [{ "path": "/reserves", "referrer": "" }]
+  { "doNotTrack": "0", "globalPrivacyControl": false }  | [{ "path": "/reserves", "referrer": "" }]
+  { "doNotTrack": "1" }                                 | []
+  { "doNotTrack": "yes" }                               | []
+  { "globalPrivacyControl": true }                      | []
+`)('with the wishes %j of the visitor and no referrer, the beacon sends %j', (navigator, bodies) => {
+  expect(run({ navigator }).sent.map(({ init }) => JSON.parse(init.body))).toEqual(bodies);
 });
 
 it('the beacon counts a prerendered page when the browser shows it, not before', () => {

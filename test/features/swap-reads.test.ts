@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import type { SwapRoom } from '../../src/custody/api.ts';
+import { eachScene } from '../kit/scenes.ts';
 import { newService, openRoom, type Service, SOL, swapApp } from './swap-service.ts';
 
 let service: Service;
@@ -94,36 +95,31 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it("the bounds show the custodian's refusal and when a swap is possible again", async () => {
+  /** The refusals are those of the custodian and of its last read of the minimum, which is 0.25 SOL. */
+  eachScene(`
+    10000000000 | 250000000 |                    |                    | available
+    10000000000 | 249999999 |                    |                    | SWAP_LIMIT_REACHED
+    10000000000 | 0         | SWAP_LIMIT_REACHED |                    | SWAP_LIMIT_REACHED
+    null        | 0         | UPSTREAM_FAILED    |                    | UPSTREAM_FAILED
+    10000000000 | 250000000 |                    | QUOTE_REFUSED      | QUOTE_REFUSED, stale
+    10000000000 | 250000000 |                    | QUOTE_BUDGET_SPENT | available, stale
+  `)('with a balance of %s, a maximum of %s, the refusals "%s" and "%s", a swap is: %s', async (...scene) => {
+    const [balance = '', maximum = '', refused, outdated, shown] = scene;
     const nextAvailableAt = '2026-11-20T11:00:00.000Z';
-    const details = { limit: 'hour', nextAvailableAt };
-    const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details } as const;
-    expect(await bounds(async () => ({ ...openRoom, maximumLamports: 0n, refusal }))).toMatchObject({
-      body: { available: false, reason: 'SWAP_LIMIT_REACHED', nextAvailableAt, maxAmountSol: 0 },
-    });
-  });
-
-  it('the bounds show that no swap is possible when less SOL is left than the smallest one needs', async () => {
-    expect(await bounds(async () => ({ ...openRoom, maximumLamports: 5n }))).toMatchObject({
-      body: { available: false, reason: 'SWAP_LIMIT_REACHED' },
-    });
-  });
-
-  it('an unread balance is null, and the minimum is still shown', async () => {
-    const refusal = { code: 'UPSTREAM_FAILED', message: 'x' } as const;
-    const room = { ...openRoom, balanceLamports: null, maximumLamports: 0n, refusal };
-    expect(await bounds(async () => room)).toMatchObject({
-      body: { balanceSol: null, minAmountSol: 0.25, available: false, reason: 'UPSTREAM_FAILED' },
-    });
-  });
-
-  it('an outdated minimum is marked stale with the reason; used-up estimates do not stop swaps', async () => {
-    const minimum = (code: 'QUOTE_REFUSED' | 'QUOTE_BUDGET_SPENT') =>
-      ({ ...openRoom.minimum, refusal: { code, message: 'x' } }) as SwapRoom['minimum'];
-    const refused = await bounds(async () => ({ ...openRoom, minimum: minimum('QUOTE_REFUSED') }));
-    expect(refused).toMatchObject({ body: { stale: true, available: false, reason: 'QUOTE_REFUSED' } });
-    const spent = await bounds(async () => ({ ...openRoom, minimum: minimum('QUOTE_BUDGET_SPENT') }));
-    expect(spent).toMatchObject({ body: { stale: true, available: true, reason: null } });
+    const refusalOf = (code?: string) => (code ? { code, message: 'x', details: { nextAvailableAt } } : null);
+    const room = {
+      balanceLamports: balance === 'null' ? null : BigInt(balance),
+      ...{ maximumLamports: BigInt(maximum), refusal: refusalOf(refused) },
+      minimum: { ...openRoom.minimum, refusal: refusalOf(outdated) },
+    } as SwapRoom;
+    const { body } = (await bounds(async () => room)) as { body: Record<string, unknown> };
+    const sol = { balanceSol: balance === 'null' ? null : 10, maxAmountSol: Number(maximum) / 1e9 };
+    const next = refused ? nextAvailableAt : null;
+    expect(body).toMatchObject({ ...sol, minAmountSol: 0.25, nextAvailableAt: next });
+    const isAvailable = body.available === true && body.reason === null;
+    expect([isAvailable ? 'available' : body.reason, body.stale && 'stale'].filter(Boolean).join(', ')).toBe(
+      shown,
+    );
   });
 
   const unread = async () => ({ ...openRoom, minimum: { type: 'unknown', refusal: PAUSED } as const });

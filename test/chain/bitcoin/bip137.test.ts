@@ -103,25 +103,22 @@ describe.each(TYPES)('%s', (type) => {
     );
   });
 
-  it.each([
-    ['r = 0', 1, 33],
-    ['s = 0', 33, 65],
-    ['r and s = 0', 1, 65],
-  ])('refuses a signature with %s', (_name, from, to) => {
-    expect(tampered((bytes) => bytes.fill(0, from, to)).verdict).toBe('invalid');
-  });
-
-  it('refuses a BIP-137 signature whose length is not 65 bytes', () => {
-    for (const length of [0, 64, 66]) {
-      const answer = verdict('text', base64.encode(new Uint8Array(length).fill(31)));
-      expect(answer).toEqual({ verdict: 'invalid', reason: 'the signature is not 65 bytes' });
-    }
+  it('refuses a signature whose r or s is 0, or whose length is not 65 bytes', () => {
+    for (const [from, to] of [
+      [1, 33],
+      [33, 65],
+      [1, 65],
+    ])
+      expect(tampered((bytes) => bytes.fill(0, from, to)).verdict).toBe('invalid');
+    for (const length of [0, 64, 66])
+      expect(verdict('text', base64.encode(new Uint8Array(length).fill(31)))).toEqual({
+        verdict: 'invalid',
+        reason: 'the signature is not 65 bytes',
+      });
   });
 
   it.each([
     ['characters outside base64', 'not-valid-base64!!!'],
-    ['no padding', signed('text').replace('=', '')],
-    ['a line end', `${signed('text')}\n`],
     ['a space inside', signed('text').replace(/^(.{20})/, '$1 ')],
     ['base64url', signed('text').replaceAll('+', '-').replaceAll('/', '_')],
     ['stray bits in the last character', signed('text').replace(/.=$/, (end) => `${nextLetter(end)}=`)],
@@ -149,12 +146,6 @@ it('an uncompressed key signs for its P2PKH address with the headers 27 to 30, a
     }),
     { numRuns: 10 },
   );
-});
-
-it("an uncompressed key's signature is not valid for the P2PKH address of the compressed key", () => {
-  const key = { secretKey: new Uint8Array(32).fill(3), compressed: false };
-  const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
-  expect(verifyBip137(address, 'text', signBip137(key, 'p2pkh', 'text')).verdict).toBe('invalid');
 });
 
 it('P2WPKH and P2TR addresses are not verified as BIP-137, because BIP-322 is their scheme', () => {
