@@ -5,6 +5,7 @@ import { upstreamFailed } from '../../src/core/errors.ts';
 import type { SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../kit/addresses.ts';
 import { BLOCKHASH } from '../kit/fake-bridge.ts';
+import { eachRow } from '../kit/scenes.ts';
 
 const PREPARED = {
   payer: { address: RESERVE, sign: async () => new Uint8Array(64) },
@@ -16,14 +17,8 @@ const PREPARED = {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/**
- * Two nodes that drop what they get before this number of sends; then all is final.
- * @param failing the reads that fail, and the first sends, as those of a node that limits its callers
- */
-function dropping(
-  sends: number,
-  failing: { readonly reads: number; readonly sends: number } = { reads: 0, sends: 0 },
-) {
+/** Two nodes that drop what they get before this number of sends; then all is final. The first reads and sends fail. */
+function dropping({ sends, failedReads = 0, failedSends = 0 }: Readonly<Record<string, number>>) {
   const sent: { readonly name: string; readonly at: number }[] = [];
   const looks: (readonly string[])[] = [];
   let [height, polls, tries] = [1_000n, 0, 0];
@@ -32,16 +27,16 @@ function dropping(
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
     async epochInfo(commitment: string) {
       height += 20n;
-      if (commitment === 'finalized' && polls++ < failing.reads) throw upstreamFailed('rpc', 'http_429');
+      if (commitment === 'finalized' && polls++ < failedReads) throw upstreamFailed('rpc', 'http_429');
       return { slot: height, blockHeight: height };
     },
     async signatureStatuses(signatures: readonly string[]) {
       looks.push(signatures);
-      const status = sent.length >= sends ? { commitment: 'finalized', err: null } : null;
+      const status = sent.length >= (sends ?? 0) ? { commitment: 'finalized', err: null } : null;
       return { statuses: signatures.map(() => status) };
     },
     async send() {
-      if (tries++ < failing.sends) throw upstreamFailed('rpc', 'http_429');
+      if (tries++ < failedSends) throw upstreamFailed('rpc', 'http_429');
       sent.push({ name, at: Date.now() });
     },
   }));
@@ -96,41 +91,32 @@ describe('one lying node of three', () => {
   });
 });
 
-describe('a transaction that keys on the operator machine sign', () => {
-  it('a transaction that nodes drop is sent to every node again every 2 s until it is final', async () => {
-    const { rpc, sent } = dropping(4);
-    expect(await sending(rpc)).toEqual([]);
-    expect(sent.map(({ name }) => name)).toEqual(['one', 'two', 'one', 'two']);
-    expect((sent[2]?.at ?? 0) - (sent[0]?.at ?? 0)).toBe(2_000);
-  });
+it('a transaction that nodes drop is sent to every node again every 2 s until it is final', async () => {
+  const { rpc, sent } = dropping({ sends: 4 });
+  expect(await sending(rpc)).toEqual([]);
+  expect(sent.map(({ name }) => name)).toEqual(['one', 'two', 'one', 'two']);
+  expect((sent[2]?.at ?? 0) - (sent[0]?.at ?? 0)).toBe(2_000);
+});
 
-  it('a transaction that never lands ends with its expiry', async () => {
-    const { rpc, height } = dropping(Number.POSITIVE_INFINITY);
-    expect(await sending(rpc)).toEqual([expect.stringContaining('has expired')]);
-    expect(height()).toBeLessThan(1_000n + EXPIRY_BLOCKS + 100n);
-  });
+/** What the nodes do, the sends that they received, and whether the transaction failed. */
+eachRow<[title: string, nodes: Readonly<Record<string, number>>, sends: number, failures: number]>(`
+  a read that fails does not end the sends                                     | { "sends": 4, "failedReads": 6 } | 6   | 0
+  a transaction is sent again if no node has accepted the first send           | { "sends": 2, "failedSends": 2 } | 2   | 0
+  the sends end when no node shows the chain for five minutes                  | { "sends": 1, "failedReads": 9999 } | 300 | 1
+`)('%s', async (_title, nodes, sends, failures) => {
+  const { rpc, sent } = dropping(nodes);
+  expect(await sending(rpc)).toHaveLength(failures);
+  expect(sent).toHaveLength(sends);
+});
 
-  it('a read that fails does not end the sends', async () => {
-    const { rpc, sent } = dropping(4, { reads: 6, sends: 0 });
-    expect(await sending(rpc)).toEqual([]);
-    expect(sent).toHaveLength(6);
-  });
+it('a transaction that never lands ends with its expiry', async () => {
+  const { rpc, height } = dropping({ sends: Number.POSITIVE_INFINITY });
+  expect(await sending(rpc)).toEqual([expect.stringContaining('has expired')]);
+  expect(height()).toBeLessThan(1_000n + EXPIRY_BLOCKS + 100n);
+});
 
-  it('a transaction is sent again if no node has accepted the first send', async () => {
-    const { rpc, sent } = dropping(2, { reads: 0, sends: 2 });
-    expect(await sending(rpc)).toEqual([]);
-    expect(sent).toHaveLength(2);
-  });
-
-  it('the command ends when no node shows the chain for five minutes', async () => {
-    const { rpc, sent } = dropping(1, { reads: Number.POSITIVE_INFINITY, sends: 0 });
-    expect(await sending(rpc)).toHaveLength(1);
-    expect(sent).toHaveLength(300);
-  });
-
-  it('ten transactions share the status read of each poll', async () => {
-    const { rpc, looks } = dropping(40);
-    expect(await sending(rpc, 10)).toEqual([]);
-    expect(looks.map(({ length }) => length)).toEqual([10, 10, 10, 10, 10, 10]);
-  });
+it('ten transactions share the status read of each poll', async () => {
+  const { rpc, looks } = dropping({ sends: 40 });
+  expect(await sending(rpc, 10)).toEqual([]);
+  expect(looks.map(({ length }) => length)).toEqual([10, 10, 10, 10, 10, 10]);
 });
