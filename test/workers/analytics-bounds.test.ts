@@ -1,21 +1,20 @@
 import { expect, it } from 'vitest';
+import { eachScene, playSteps } from '../kit/scenes.ts';
 import {
   billed,
   DAY,
-  HOUR,
   inStorage,
   moveClock,
   NOON,
   pageViewService,
-  purge,
+  pageViewVerbs,
   rows,
 } from './page-views-kit.ts';
 
-const { settings, view, views, stats } = pageViewService();
+const service = pageViewService();
+const { settings, view, views, stats } = service;
 
 const NEW_NAMES_A_DAY = 1_000;
-/** Time between purges with nothing more to delete. */
-const IDLE = 60_000;
 /** The state of a day on which all but this number of new paths and referrers have been added. */
 const fillNames = (left: number) =>
   inStorage(({ sql }) => sql.exec('UPDATE new_names SET count = ?', NEW_NAMES_A_DAY - left));
@@ -79,85 +78,24 @@ it('adds at most 1,000 paths and 1,000 referrers a day and counts every view', a
   ]);
 });
 
-it('counts at most 1,000,000 visitors a day and every one of their views', async () => {
-  await view({ path: '/' });
-  await inStorage(({ sql }) =>
-    sql.exec("UPDATE periods SET visitors = 999998 WHERE period = 'day 2100-11-20'"),
-  );
-  await views(5, (n) => view({ path: '/' }, { 'user-agent': `Mozilla/5.0 (browser ${n})` }));
-  expect(await rows("SELECT pageviews, visitors FROM periods WHERE period = 'day 2100-11-20'")).toEqual([
-    { pageviews: 6, visitors: 1_000_000 },
-  ]);
-  await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 (one more)' });
-  expect(await rows("SELECT visitors FROM periods WHERE period = 'day 2100-11-20'")).toEqual([
-    { visitors: 1_000_000 },
-  ]);
-  expect(await rows('SELECT count(*) AS n FROM visitors')).toEqual([{ n: 3 }]);
-});
-
-it('deletes addresses when their retention time is over, but not earlier', async () => {
-  await view({ path: '/old' });
-  moveClock(10 * DAY);
-  await view({ path: '/new' });
-  moveClock(20 * DAY);
-  const kept = async () =>
-    (await rows<{ path: string }>('SELECT path FROM views WHERE ip IS NOT NULL')).map(({ path }) => path);
-  await purge();
-  expect(await kept()).toEqual(['/old', '/new']);
-  moveClock(1);
-  await purge();
-  expect(await kept()).toEqual(['/new']);
-  expect((await stats()).recent.map(({ ip }) => ip)).toEqual(['203.0.113.0/24', null]);
-  moveClock(10 * DAY);
-  await view({ path: '/newest' });
-  expect(await purge()).toBe(IDLE);
-  expect(await kept()).toEqual(['/newest']);
-});
-
-it('deletes 5,000 addresses in each step, and takes the next step a second later', async () => {
-  await inStorage(({ sql }) =>
-    sql.exec(
-      `INSERT INTO views (at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
-       (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 12000) SELECT ${NOON}, '/', '', '203.0.113.9' FROM n`,
-    ),
-  );
-  moveClock(31 * DAY);
-  const left = async () => (await rows('SELECT count(*) AS n FROM views WHERE ip IS NOT NULL'))[0]?.n;
-  expect([await purge(), await left()]).toEqual([1_000, 7_000]);
-  expect([await purge(), await left()]).toEqual([1_000, 2_000]);
-  expect([await purge(), await left()]).toEqual([IDLE, 0]);
-});
-
-it('deletes views after 90 days except the newest 50, and keeps their sums', async () => {
-  await views(60, (n) => view({ path: `/${n}` }));
-  const logged = () => rows('SELECT min(id) AS first, max(id) AS last, count(*) AS n FROM views');
-  moveClock(90 * DAY);
-  await purge();
-  expect(await logged()).toEqual([{ first: 1, last: 60, n: 60 }]);
-  moveClock(1);
-  await purge();
-  await purge();
-  await view({ path: '/new' });
-  expect(await logged()).toEqual([{ first: 11, last: 61, n: 51 }]);
-  expect(await rows("SELECT pageviews FROM periods WHERE period = 'total'")).toEqual([{ pageviews: 61 }]);
-  expect(await rows("SELECT sum(count) AS n FROM names WHERE kind = 'path'")).toEqual([{ n: 61 }]);
-  expect(await rows('SELECT path FROM views WHERE ip IS NOT NULL')).toEqual([{ path: '/new' }]);
-});
-
-it('deletes the oldest views beyond 1,000,000, with 5,000 in each step', async () => {
-  await inStorage(({ sql }) =>
-    sql.exec(
-      `INSERT INTO views (id, at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
-       (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, ${NOON}, '/', '', NULL FROM n
-       UNION ALL SELECT 1007000, ${NOON}, '/', '', NULL`,
-    ),
-  );
-  const logged = () => rows('SELECT min(id) AS first, count(*) AS n FROM views');
-  expect(await purge()).toBe(1_000);
-  expect(await logged()).toEqual([{ first: 5_001, n: 4_001 }]);
-  expect(await purge()).toBe(IDLE);
-  expect(await logged()).toEqual([{ first: 7_001, n: 2_001 }]);
-});
+eachScene(`
+  at most 1,000,000 visitors of a day are counted, and every one of their views
+    | view; visitors-so-far 999998; views 5; day = 6, 1000000; view / more; day = 7, 1000000; visitor-keys = 2100-11-20, 2100-11-20, 2100-11-20
+  addresses are deleted when their retention time is over, but not earlier
+    | view /old; wait 10d; view /new; wait 20d; purge; with-address = /old, /new; wait 1ms; purge; with-address = /new;
+      recent = 203.0.113.0/24, null; wait 10d; view /newest; purge = 60000; with-address = /newest
+  a purge deletes 5,000 addresses, and the next one follows a second later
+    | fill 12000; wait 31d; purge = 1000; addresses = 7000; purge = 1000; addresses = 2000; purge = 60000; addresses = 0
+  views are deleted after 90 days except the newest 50, and their sums stay
+    | views 60; wait 90d; purge; log = 1, 60, 60; wait 1ms; purge; purge; view /new; log = 11, 61, 51; with-address = /new;
+      counted = 61; totals = 61, 1, 1, 1, 0
+  the oldest views beyond 1,000,000 are deleted, 5,000 in each step
+    | fill 9001 1007000; purge = 1000; log = 5001, 1007000, 4001; purge = 60000; log = 7001, 1007000, 2001
+  the salt and the visitor keys are deleted after their day, and its visitor count stays
+    | view; purge; salts = 2100-11-20; wait 12h; view; purge; salts = 2100-11-21; visitor-keys = 2100-11-21; last-days = 1, 1
+  a purge runs again after it has failed
+    | views-away; purge = 60000; views-back; view; wait 31d; purge; log = 1, 1, 1; addresses = 0
+`)('%s', (_title, steps = '') => playSteps(steps, pageViewVerbs(service)));
 
 it('a purge with nothing to delete reads only a few rows', async () => {
   await inStorage(({ sql }) =>
@@ -171,18 +109,6 @@ it('a purge with nothing to delete reads only a few rows', async () => {
   expect(read).toBeLessThan(20);
 });
 
-it("deletes the salt and the visitor keys after their day, and keeps the day's visitor count", async () => {
-  await view({ path: '/' });
-  await purge();
-  expect(await rows('SELECT day FROM salts')).toEqual([{ day: '2100-11-20' }]);
-  moveClock(12 * HOUR);
-  await view({ path: '/' });
-  await purge();
-  expect(await rows('SELECT day FROM salts')).toEqual([{ day: '2100-11-21' }]);
-  expect(await rows('SELECT day FROM visitors')).toEqual([{ day: '2100-11-21' }]);
-  expect((await stats()).series.slice(-2).map(({ visitors }) => visitors)).toEqual([1, 1]);
-});
-
 it('generates a random salt for each day', async () => {
   await view({ path: '/' });
   await view({ path: '/' });
@@ -193,14 +119,4 @@ it('generates a random salt for each day', async () => {
   expect(new Set(salts).size).toBe(2);
   const keys = await rows<{ visitor: string }>('SELECT DISTINCT visitor FROM visitors');
   expect(keys).toHaveLength(2);
-});
-
-it('runs a purge again after it has failed', async () => {
-  await inStorage(({ sql }) => sql.exec('ALTER TABLE views RENAME TO away'));
-  expect(await purge()).toBe(IDLE);
-  await inStorage(({ sql }) => sql.exec('ALTER TABLE away RENAME TO views'));
-  await view({ path: '/' });
-  moveClock(31 * DAY);
-  await purge();
-  expect(await rows('SELECT ip FROM views')).toEqual([{ ip: null }]);
 });

@@ -4,9 +4,20 @@ import { countPageview } from '../../src/features/analytics/count-pageview.ts';
 import { getStats, type Stats } from '../../src/features/analytics/get-stats.ts';
 import type { StatsBounds } from '../../src/features/analytics/page-views-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
-import { billed, HOUR, inStorage, moveClock, NOON, pageViewService, rows } from './page-views-kit.ts';
+import { eachScene, playSteps } from '../kit/scenes.ts';
+import {
+  billed,
+  HOUR,
+  inStorage,
+  moveClock,
+  NOON,
+  pageViewService,
+  pageViewVerbs,
+  rows,
+} from './page-views-kit.ts';
 
-const { view, views, readStats, stats } = pageViewService();
+const service = pageViewService();
+const { view, views, readStats, stats } = service;
 
 it('a page view returns 204 without a body and is logged with its time and address', async () => {
   const response = await view({ path: '/reserves', referrer: 'https://example.com/a?q=1' });
@@ -67,42 +78,17 @@ it('the statistics of an empty log are zeros', async () => {
   expect(body.series.every(({ pageviews }) => pageviews === 0)).toBe(true);
 });
 
-it('the last 24 hours and the last 7 days include the current hour', async () => {
-  for (const hoursAgo of [168, 167, 24, 23, 0]) {
-    moveClock(NOON - hoursAgo * HOUR - Date.now());
-    await view({ path: '/' });
-  }
-  moveClock(59 * 60_000);
-  expect((await stats()).totals).toMatchObject({ pageviews: 5, last_24h: 2, last_7d: 4 });
-});
-
-it('counts a visitor once a day, by network and browser', async () => {
-  const firefox = { 'user-agent': 'Mozilla/5.0 Firefox/130.0' };
-  await view({ path: '/' }, firefox);
-  for (const headers of [firefox, { 'user-agent': 'Mozilla/5.0 Safari/17' }])
-    await view({ path: '/' }, headers);
-  expect((await stats()).totals.visitors_24h).toBe(2);
-  moveClock(12 * HOUR);
-  expect((await stats()).totals.visitors_24h).toBe(0);
-  await view({ path: '/' }, firefox);
-  const { totals, series } = await stats();
-  expect(totals.visitors_24h).toBe(1);
-  expect(series.slice(-2).map(({ visitors }) => visitors)).toEqual([2, 1]);
-});
-
-it('counts crawlers separately and does not log them', async () => {
-  await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' });
-  await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 Firefox/130.0' });
-  const { totals, by_path, recent } = await stats();
-  expect(totals).toMatchObject({ pageviews: 1, visitors_24h: 1, filtered_bots: 1 });
-  expect([by_path, recent.length]).toEqual([[{ path: '/', count: 1 }], 1]);
-});
-
-it('does not list the site itself as a referrer', async () => {
-  await view({ path: '/b', referrer: 'https://sluice.test/a' });
-  const { by_referrer, recent } = await stats();
-  expect([by_referrer, recent[0]?.referrer]).toEqual([[], 'https://sluice.test/a']);
-});
+eachScene(`
+  the last 24 hours and the last 7 days include the current hour
+    | wait -168h; view; wait 1h; view; wait 143h; view; wait 1h; view; wait 23h; view; wait 59m; totals = 5, 2, 4, 1, 0
+  a visitor counts once a day, by network and browser
+    | view / firefox; view / firefox; view / safari; totals = 3, 3, 3, 2, 0; wait 12h; totals = 3, 3, 3, 0, 0;
+      view / firefox; totals = 4, 4, 4, 1, 0; last-days = 2, 1
+  crawlers are counted separately and not logged
+    | view / crawler; view / firefox; totals = 1, 1, 1, 1, 1; paths = / 1; recent = 203.0.113.0/24
+  the site itself is not listed as a referrer
+    | view /b firefox https://sluice.test/a; referrers = none; recent = https://sluice.test/a 203.0.113.0/24
+`)('%s', (_title, steps = '') => playSteps(steps, pageViewVerbs(service)));
 
 it('the statistics list the 100 most viewed paths and the last 50 views', async () => {
   await inStorage(({ sql }) =>

@@ -11,6 +11,7 @@ import { PageViewsObject } from '../../src/features/analytics/page-views-object.
 import { PageViewStore } from '../../src/features/analytics/page-views-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { floodGate, OPEN_GATE } from '../kit/flood-gate.ts';
+import { msOf } from '../kit/scenes.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 export const HOUR = 3_600_000;
@@ -127,5 +128,54 @@ export function pageViewService() {
       expect(response.status).toBe(200);
       return response.json();
     },
+  };
+}
+
+const list = (texts: readonly unknown[]): string => texts.join(', ') || 'none';
+const column = async (query: string) => list((await rows(query)).flatMap((row) => Object.values(row)));
+
+/** The steps of scenes: views, time, purges, and what the object has and shows. */
+export function pageViewVerbs({ view, views, stats }: ReturnType<typeof pageViewService>) {
+  const viewOf = (path = '/', browser = 'one', referrer = '') =>
+    view(
+      { path, referrer },
+      { 'user-agent': browser === 'crawler' ? 'Googlebot/2.1' : `Mozilla/5.0 (browser ${browser})` },
+    );
+  return {
+    view: async (path?: string, browser?: string, referrer?: string) =>
+      (await viewOf(path, browser, referrer)).status,
+    /** Views of new visitors. */
+    views: (count: string) => views(Number(count), (n) => viewOf(`/${n}`, String(n))),
+    wait: (length: string) => moveClock(msOf(length)),
+    /** Milliseconds until the next purge. */
+    purge,
+    /** Stores views at noon, and one with this id. */
+    fill: (count: string, last = count) =>
+      inStorage(({ sql }) =>
+        sql.exec(
+          `INSERT INTO views (id, at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
+           (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?) SELECT i, ?, '/', '', '203.0.113.9' FROM n
+           UNION ALL SELECT ?, ?, '/', '', '203.0.113.9'`,
+          ...[Number(count), NOON, Number(last), NOON],
+        ),
+      ),
+    'visitors-so-far': (count: string) =>
+      inStorage(({ sql }) => sql.exec('UPDATE periods SET visitors = ?', Number(count))),
+    'views-away': () => inStorage(({ sql }) => sql.exec('ALTER TABLE views RENAME TO away')),
+    'views-back': () => inStorage(({ sql }) => sql.exec('ALTER TABLE away RENAME TO views')),
+    'with-address': () => column('SELECT path FROM views WHERE ip IS NOT NULL'),
+    addresses: () => column('SELECT count(ip) FROM views'),
+    /** First and last id and number of the views in the log. */
+    log: () => column('SELECT min(id), max(id), count(*) FROM views'),
+    salts: () => column('SELECT day FROM salts'),
+    'visitor-keys': () => column('SELECT day FROM visitors'),
+    counted: () => column("SELECT sum(count) FROM names WHERE kind = 'path'"),
+    day: () => column("SELECT pageviews, visitors FROM periods WHERE period = 'day 2100-11-20'"),
+    /** All views, those of a day and a week, the visitors of a day, and the views of crawlers. */
+    totals: async () => list(Object.values((await stats()).totals)),
+    'last-days': async () => list((await stats()).series.slice(-2).map(({ visitors }) => visitors)),
+    paths: async () => list((await stats()).by_path.map(({ path, count }) => `${path} ${count}`)),
+    referrers: async () => list((await stats()).by_referrer.map(({ host }) => host)),
+    recent: async () => list((await stats()).recent.map(({ referrer, ip }) => `${referrer} ${ip}`.trim())),
   };
 }
