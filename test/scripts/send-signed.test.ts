@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendSigned } from '../../scripts/ops/send-signed.ts';
 import { EXPIRY_BLOCKS } from '../../src/chain/solana/transaction.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
-import type { SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { RpcRefusal, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../kit/addresses.ts';
 import { BLOCKHASH } from '../kit/fake-bridge.ts';
 import { eachRow } from '../kit/scenes.ts';
@@ -17,8 +17,17 @@ const PREPARED = {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Two nodes that drop what they get before this number of sends; then all is final. The first reads and sends fail. */
-function dropping({ sends, failedReads = 0, failedSends = 0 }: Readonly<Record<string, number>>) {
+/**
+ * Two nodes that drop what they get before this number of sends; then all is final. The first reads and sends fail, and
+ * all polls but every 141st. Each read shows a height of 20 more blocks.
+ */
+function dropping({
+  sends,
+  failedReads = 0,
+  failedSends = 0,
+  blocks = 20,
+  ...more
+}: Readonly<Record<string, number>>) {
   const sent: { readonly name: string; readonly at: number }[] = [];
   const looks: (readonly string[])[] = [];
   let [height, polls, tries] = [1_000n, 0, 0];
@@ -26,16 +35,20 @@ function dropping({ sends, failedReads = 0, failedSends = 0 }: Readonly<Record<s
     name,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
     async epochInfo(commitment: string) {
-      height += 20n;
-      if (commitment === 'finalized' && polls++ < failedReads) throw upstreamFailed('rpc', 'http_429');
+      height += BigInt(blocks);
+      const isCut = more.cut && Math.floor(polls / 2) % 141 < 140;
+      if (commitment === 'finalized' && (polls++ < failedReads || isCut))
+        throw upstreamFailed('rpc', 'http_429');
       return { slot: height, blockHeight: height };
     },
     async signatureStatuses(signatures: readonly string[]) {
       looks.push(signatures);
-      const status = sent.length >= (sends ?? 0) ? { commitment: 'finalized', err: null } : null;
+      const status =
+        sent.length >= (sends ?? 0) ? { commitment: 'finalized', err: more.failed ? {} : null } : null;
       return { statuses: signatures.map(() => status) };
     },
     async send() {
+      if (more.refused) throw new RpcRefusal(-32_002, 'Blockhash not found', undefined);
       if (tries++ < failedSends) throw upstreamFailed('rpc', 'http_429');
       sent.push({ name, at: Date.now() });
     },
@@ -98,14 +111,17 @@ it('a transaction that nodes drop is sent to every node again every 2 s until it
   expect((sent[2]?.at ?? 0) - (sent[0]?.at ?? 0)).toBe(2_000);
 });
 
-/** What the nodes do, the sends that they received, and whether the transaction failed. */
-eachRow<[title: string, nodes: Readonly<Record<string, number>>, sends: number, failures: number]>(`
-  a read that fails does not end the sends                                     | { "sends": 4, "failedReads": 6 } | 6   | 0
-  a transaction is sent again if no node has accepted the first send           | { "sends": 2, "failedSends": 2 } | 2   | 0
-  the sends end when no node shows the chain for five minutes                  | { "sends": 1, "failedReads": 9999 } | 300 | 1
-`)('%s', async (_title, nodes, sends, failures) => {
+/** What the nodes do, the sends that they received, and the text of the failure. */
+eachRow<[title: string, nodes: Readonly<Record<string, number>>, sends: number, failure: string]>(`
+  a read that fails does not end the sends                                         | { "sends": 4, "failedReads": 6 }            | 6   |
+  reads that fail for less than five minutes at a time do not end the sends        | { "sends": 700, "cut": 1, "blocks": 0 }     | 844 |
+  the sends end when no node shows the chain for five minutes                      | { "sends": 1, "failedReads": 9999 }         | 300 | upstream
+  a transaction is sent again if no node has accepted the first send               | { "sends": 2, "failedSends": 2 }            | 2   |
+  a transaction that every node refuses before any has accepted it fails           | { "sends": 2, "refused": 1 }                | 0   | Blockhash not found
+  a transaction that failed on the chain fails                                     | { "sends": 2, "failed": 1 }                 | 2   | failed on the chain
+`)('%s', async (_title, nodes, sends, failure) => {
   const { rpc, sent } = dropping(nodes);
-  expect(await sending(rpc)).toHaveLength(failures);
+  expect(await sending(rpc)).toEqual(failure === '' ? [] : [expect.stringContaining(failure)]);
   expect(sent).toHaveLength(sends);
 });
 
