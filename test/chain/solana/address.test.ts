@@ -36,21 +36,19 @@ describe('base58 of an exact length', () => {
     );
   });
 
-  it.each([
-    ['empty', ''],
-    ['with the digit 0', USDC.replace('5', '0')],
-    ['with a capital O', USDC.replace('5', 'O')],
-    ['with a capital I', USDC.replace('5', 'I')],
-    ['with a small l', USDC.replace('5', 'l')],
-    ['with a leading space', ` ${USDC}`],
-    ['with a line feed', `${USDC}\n`],
-    ['with a look-alike letter', USDC.replace('E', 'Е')],
-    ['of 10,000 characters', '1'.repeat(10_000)],
-    ['a path', '../status'],
-    ['a Bitcoin address', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
-  ])('text %s is not an address', (_name, text) => {
-    expect(isAddress(text)).toBe(false);
-    expect(isOnCurve(text)).toBe(false);
+  it('a text with any other character than those of base58 is neither an address nor a signature', () => {
+    const other = fc
+      .string({ unit: 'binary', minLength: 1, maxLength: 1 })
+      .filter((one) => !/[1-9A-HJ-NP-Za-km-z]/.test(one));
+    const odd = fc.oneof(other, fc.constantFrom('0', 'O', 'I', 'l', ' ', '\n', '\u0415'));
+    fc.assert(
+      fc.property(odd, fc.nat(USDC.length), fc.constantFrom(0, 1), (character, at, replaced) => {
+        const text = USDC.slice(0, at) + character + USDC.slice(at + replaced);
+        expect([isAddress(text), isOnCurve(text), isSignature(text)]).toEqual([false, false, false]);
+      }),
+    );
+    for (const text of ['', '1'.repeat(10_000)])
+      expect([isAddress(text), isOnCurve(text)]).toEqual([false, false]);
   });
 
   it('an additional leading 1 changes the decoded length of a base58 string', () => {

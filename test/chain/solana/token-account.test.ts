@@ -67,6 +67,8 @@ it('refuses to read any other kind of account', () => {
   expect(decodeMint(TOKEN_PROGRAM, account)).toBeUndefined();
   expect(decodeTokenAccount(TOKEN_2022_PROGRAM, extended(mint, 1, []))).toBeUndefined();
   expect(decodeMint(TOKEN_2022_PROGRAM, extended(account, 2, []))).toBeUndefined();
+  expect(decodeMint(TOKEN_2022_PROGRAM, extended(mint, 2, []))).toBeUndefined();
+  expect(decodeMint(TOKEN_PROGRAM, extended(mint, 1, []))).toBeUndefined();
   expect(decodeTokenAccount(TOKEN_PROGRAM, extended(account, 2, []))).toBeUndefined();
   expect(
     decodeTokenAccount(TOKEN_2022_PROGRAM, extended(account, 2, [[7, new Uint8Array(185)]])),

@@ -156,15 +156,6 @@ it.each([
   expect(powersOf(data)).toEqual(['unknown']);
 });
 
-it.each([
-  ['another program owns', wallet(3), base],
-  ['the classic program owns, with extensions', TOKEN_PROGRAM, extended(base, 1, [delegate])],
-  ['is not initialized', TOKEN_2022_PROGRAM, base.with(45, 0)],
-  ['has an account of another type in its place', TOKEN_2022_PROGRAM, extended(base, 2, [])],
-])('data that %s is not a mint', (_name, owner, data) => {
-  expect(decodeMint(owner, data)).toBeUndefined();
-});
-
 it('reads the smallest and the largest supply and decimals of a mint', () => {
   for (const [supply, decimals] of [
     [0n, 0],

@@ -5,35 +5,10 @@ import snapshot from '../../fixtures/whirlpool-sol-usdc.json' with { type: 'json
 
 const Q128 = 1n << 128n;
 
-it('computes the price of the recorded SOL/USDC pool to at least 15 digits', () => {
+// Computed with 60 decimal digits from the same integers; the recording gives 103.271133.
+it('computes the price of the recorded SOL/USDC pool to 22 digits', () => {
   const price = priceFromSqrtPrice(BigInt(snapshot.sqrtPrice), snapshot.decimalsA, snapshot.decimalsB);
-  // Computed with 60 decimal digits from the same integers; the recording gives 103.271133.
   expect(price).toBe('103.2711331341979095963154');
-  expect(Number(price).toPrecision(9)).toBe('103.271133');
-});
-
-// Computed with 60 decimal digits. The recording of the SPYx pool gives 774.5543181742219.
-it.each([
-  ['SPYx (8) in USDC (6)', 51338793976598037400n, 8, 6, '774.554318174221901886783'],
-  ['PUMP (6) in USDC (6)', 1479720588305778009n, 6, 6, '0.00643457678770855999847485'],
-  [
-    'the lowest price of any pool',
-    4295048016n,
-    0,
-    9,
-    '0.0000000000000000000000000000542121463026958192095785',
-  ],
-  ['the highest price of any pool', 79226673515401279992447579055n, 9, 6, '18446050711097703529776.34'],
-] as const)('computes the price of a pool: %s', (_name, sqrtPrice, a, b, start) => {
-  const price = priceFromSqrtPrice(sqrtPrice, a, b);
-  expect(price.slice(0, start.length)).toBe(start);
-});
-
-it('a square root of one gives a price of one, and twice the root gives four times the price', () => {
-  expect(priceFromSqrtPrice(1n << 64n, 6, 6)).toBe('1');
-  expect(priceFromSqrtPrice(1n << 65n, 9, 9)).toBe('4');
-  expect(priceFromSqrtPrice(1n << 64n, 9, 6)).toBe('1000');
-  expect(priceFromSqrtPrice(1n << 64n, 6, 9)).toBe('0.001');
 });
 
 it('a price is at most the exact price, and lower by less than one in its last digit', () => {
@@ -43,7 +18,9 @@ it('a price is at most the exact price, and lower by less than one in its last d
       fc.nat({ max: 18 }),
       fc.nat({ max: 18 }),
       (sqrtPrice, a, b) => {
-        const [whole = '', fraction = ''] = priceFromSqrtPrice(sqrtPrice, a, b).split('.');
+        const price = priceFromSqrtPrice(sqrtPrice, a, b);
+        expect(price).toMatch(/^\d+(\.\d*[1-9])?$/);
+        const [whole = '', fraction = ''] = price.split('.');
         // price * 2^128 * 10^b <= sqrtPrice^2 * 10^a < (price + last digit) * 2^128 * 10^b, all scaled by the digits.
         const digits = 200;
         const scaled = BigInt(whole + fraction.padEnd(digits, '0'));
