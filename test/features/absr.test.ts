@@ -6,155 +6,141 @@ import type { PriceReport } from '../../src/core/price.ts';
 import { getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
+import { eachScene, msOf, playSteps } from '../kit/scenes.ts';
 import { RPC_ERRORS } from '../world/solana-shapes.ts';
 
 const MINT = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const ASRY = '7kLh5EwWsfm18XUodfmF2ABJnQJRxJPxwTkEj9q7pjZK';
 
-const isolate = (clock: { ms: number }) => new Cache({ now: () => clock.ms, defer: () => undefined });
-
-const usd = (source: string, btc: number, sol = 100): PriceReport => ({
+const usd = (source: string, btc: number): PriceReport => ({
   source,
-  btcUsd: BigInt(btc) * 1_000_000n,
-  solUsd: BigInt(sol) * 1_000_000n,
+  ...{ btcUsd: BigInt(btc) * 1_000_000n, solUsd: 100_000_000n },
 });
-
-type Upstreams = {
-  prices: PriceReport[];
-  reserve: bigint | null;
-  supplies: ({ atoms: bigint; decimals: number; slot: bigint } | null)[];
-};
 
 /** A summary over upstreams that a test may change; null is down. */
-function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
-  const upstreams: Upstreams = {
+function service() {
+  const upstreams = {
     prices: [usd('hyperliquid', 80_000), usd('coinbase', 80_010), usd('kraken', 79_990)],
-    reserve: 1_250_000n,
-    supplies: [{ atoms: 1_000_000n, decimals: 0, slot: 5n }],
-    ...p,
+    reserve: 1_250_000n as bigint | null,
+    supplies: [{ atoms: 1_000_000n, decimals: 0, slot: 5n }] as ({
+      atoms: bigint;
+      decimals: number;
+      slot: bigint;
+    } | null)[],
+    mint: MINT as string | null,
   };
-  const calls = { prices: 0, reserve: 0, supply: 0 };
-  const d: SummaryDeps = {
-    cache,
-    async readPrices() {
-      calls.prices++;
-      return upstreams.prices;
-    },
-    absrMint: MINT,
-    asryMint: ASRY,
-    supplySources: upstreams.supplies.map((_, index) => ({
-      name: `rpc-${index + 1}`,
-      async tokenSupply() {
-        calls.supply++;
-        const supply = upstreams.supplies[index];
-        const { code, message } = RPC_ERRORS.unhealthy;
-        if (!supply) throw new RpcRefusal(code, message, undefined);
-        return supply;
-      },
-    })),
-    readReserve: () =>
-      cache.read('reserve', { freshMs: 15_000, revalidateMs: 0, staleMs: 900_000 }, async () => {
-        calls.reserve++;
-        if (upstreams.reserve === null) throw upstreamFailed('esplora', 'unreachable');
-        return { confirmed: upstreams.reserve.toString() };
-      }),
-    sleep: async () => undefined,
+  const clock = { ms: 0 };
+  const cache = new Cache({ now: () => clock.ms, defer: () => undefined });
+  const read = (refresh = false) => {
+    const deps: SummaryDeps = {
+      ...{ cache, absrMint: upstreams.mint, asryMint: ASRY, sleep: async () => undefined },
+      readPrices: async () => upstreams.prices,
+      supplySources: upstreams.supplies.map((supply, index) => ({
+        name: `rpc-${index + 1}`,
+        async tokenSupply() {
+          const { code, message } = RPC_ERRORS.unhealthy;
+          if (!supply) throw new RpcRefusal(code, message, undefined);
+          return supply;
+        },
+      })),
+      readReserve: () =>
+        cache.read('reserve', { freshMs: 15_000, revalidateMs: 0, staleMs: 900_000 }, async () => {
+          if (upstreams.reserve === null) throw upstreamFailed('esplora', 'unreachable');
+          return { confirmed: upstreams.reserve.toString() };
+        }),
+    };
+    return getSummary(deps, refresh);
   };
-  return { d, upstreams, calls, read: () => getSummary(d) };
+  return { upstreams, clock, read };
 }
 
-describe('the summary', () => {
-  it('the ABSR summary compares the reserve with the supply', async () => {
-    const as_of = '1970-01-01T00:00:00.000Z';
-    const venue = (name: string, btcPriceUsd: number) => ({
-      name,
-      btcPriceUsd,
-      solPriceUsd: 100,
-      agreed: true,
-    });
-    expect(await service().read()).toEqual({
-      ...{ absrMint: MINT, asryMint: ASRY, as_of, price_as_of: as_of, stale: false },
-      ...{ btcPriceUsd: 80_000, solPriceUsd: 100, priceSource: 'hyperliquid' },
-      priceVenues: [venue('hyperliquid', 80_000), venue('coinbase', 80_010), venue('kraken', 79_990)],
-      ...{ absrSupplySats: 1_250_000, absrSupplySatoshis: '1250000', absrSupplyUsd: 1000 },
-      ...{ absrTokenSupply: 1_000_000, absrTokenSupplyAtoms: '1000000', absrDecimals: 0 },
-      ...{ ratio: 1.25, gapSats: 250_000, gapSatoshis: '250000' },
-      coverage: {
-        ...{ state: 'covered', reserveSatoshis: '1250000', gapSatoshis: '250000', ratio: 1.25 },
-        ...{ supplySatoshis: '1000000', supplyAtoms: '1000000', as_of, stale: false },
-      },
-    });
+it('the ABSR summary compares the reserve with the supply', async () => {
+  const as_of = '1970-01-01T00:00:00.000Z';
+  const venue = (name: string, btcPriceUsd: number) => ({
+    name,
+    btcPriceUsd,
+    solPriceUsd: 100,
+    agreed: true,
   });
-
-  it('the summary without a mint has no supply and no error', async () => {
-    const { d } = service();
-    const summary = await getSummary({ ...d, absrMint: null });
-    const unknown = { absrMint: null, absrTokenSupply: null, ratio: null, gapSats: null };
-    expect(summary).toMatchObject({ ...unknown, absrSupplySats: 1_250_000 });
-    expect(summary).not.toHaveProperty('errors');
-  });
-
-  it("shows the highest supply of all nodes, or the other node's supply while one is down", async () => {
-    const behind = { atoms: 900_000n, decimals: 0, slot: 10n ** 15n };
-    const ahead = { atoms: 1_000_000n, decimals: 0, slot: 9n };
-    expect((await service({ supplies: [behind, ahead] }).read()).absrTokenSupply).toBe(1_000_000);
-    expect((await service({ supplies: [null, behind] }).read()).absrTokenSupply).toBe(900_000);
-  });
-
-  it('returns null and an error for a figure that was never read, and 503 if no figure was read', async () => {
-    expect(await service({ supplies: [null] }).read()).toMatchObject({
-      ...{ absrTokenSupply: null, ratio: null, absrSupplySats: 1_250_000 },
-      errors: [{ part: 'supply', error_code: 'UPSTREAM_FAILED' }],
-    });
-    const dead = service({ supplies: [null], reserve: null, prices: [] });
-    await expect(dead.read()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', status: 503 });
+  expect(await service().read()).toEqual({
+    ...{ absrMint: MINT, asryMint: ASRY, as_of, price_as_of: as_of, stale: false },
+    ...{ btcPriceUsd: 80_000, solPriceUsd: 100, priceSource: 'hyperliquid' },
+    priceVenues: [venue('hyperliquid', 80_000), venue('coinbase', 80_010), venue('kraken', 79_990)],
+    ...{ absrSupplySats: 1_250_000, absrSupplySatoshis: '1250000', absrSupplyUsd: 1000 },
+    ...{ absrTokenSupply: 1_000_000, absrTokenSupplyAtoms: '1000000', absrDecimals: 0 },
+    ...{ ratio: 1.25, gapSats: 250_000, gapSatoshis: '250000' },
+    coverage: {
+      ...{ state: 'covered', reserveSatoshis: '1250000', gapSatoshis: '250000', ratio: 1.25 },
+      ...{ supplySatoshis: '1000000', supplyAtoms: '1000000', as_of, stale: false },
+    },
   });
 });
 
-describe('the price', () => {
-  it('the summary shows the price of the only venue that responds', async () => {
-    const summary = await service({ prices: [usd('kraken', 80_200)] }).read();
-    expect(summary).toMatchObject({ priceSource: 'kraken', btcPriceUsd: 80_200 });
-  });
-
-  it("refuses the price when the venues contradict each other, and shows each venue's price", async () => {
-    const prices = [usd('hyperliquid', 80_000), usd('coinbase', 81_000)];
-    const priceVenues = [
-      { name: 'hyperliquid', btcPriceUsd: 80_000, agreed: false },
-      { name: 'coinbase', btcPriceUsd: 81_000, agreed: false },
-    ];
-    expect(await service({ prices }).read()).toMatchObject({
-      ...{ btcPriceUsd: null, absrSupplyUsd: null, priceSource: null, priceVenues },
-      errors: [{ part: 'prices', error_code: 'PRICE_DIVERGENT' }],
-    });
-  });
-
-  it('a price is stale after a cron run that read no venue', async () => {
-    const clock = { ms: 0 };
-    const { d, upstreams, read } = service({}, isolate(clock));
-    await getSummary(d, true);
-    upstreams.prices = [];
-    clock.ms = 60_000;
-    await getSummary(d, true);
-    expect(await read()).toMatchObject({
-      ...{ btcPriceUsd: 80_000, stale: true, coverage: { stale: false } },
-      price_as_of: '1970-01-01T00:00:00.000Z',
-    });
-  });
-
-  it('shows the last good price, marked stale, while the venues contradict each other', async () => {
-    const clock = { ms: 0 };
-    const { upstreams, read } = service({}, isolate(clock));
-    await read();
-    upstreams.prices = [usd('hyperliquid', 50_000), usd('coinbase', 80_000)];
-    clock.ms = 10 * 60_000;
-    expect(await read()).toMatchObject({
-      ...{ btcPriceUsd: 80_000, stale: true },
-      priceVenues: [
-        { name: 'hyperliquid', btcPriceUsd: 50_000, agreed: false },
-        { name: 'coinbase', btcPriceUsd: 80_000, agreed: false },
-      ],
-    });
+eachScene(`
+  without a mint there is no supply and no error
+    | no-mint; read = supply none, reserve 1250000, price 80000
+  the highest supply of all nodes is shown, whatever slot another node claims
+    | nodes 900000@1000000000000000 1000000@9; read = supply 1000000, reserve 1250000, price 80000
+  the supply of the other node is shown while one is down
+    | nodes down 900000@9; read = supply 900000, reserve 1250000, price 80000
+  a figure that was never read is null, with an error
+    | nodes down; read = supply none, reserve 1250000, price 80000, supply UPSTREAM_FAILED
+  a node whose decimals differ from those of most nodes is ignored
+    | nodes 70000000@9/1 900000@9 800000@9; read = supply 900000, reserve 1250000, price 80000
+  no supply is shown if no decimals are those of most nodes
+    | nodes 9000000@9/1 900000@9; read = supply none, reserve 1250000, price 80000, supply UPSTREAM_FAILED
+  if no figure was read, there is no summary
+    | nodes down; reserve down; venues; read = UPSTREAM_FAILED 503
+  the price of the only venue that responds is shown
+    | venues kraken=80200; read = supply 1000000, reserve 1250000, price 80200; source = kraken; agreed = kraken 80200 null
+  a price is refused when the venues contradict each other, and the price of each is shown
+    | venues hyperliquid=80000 coinbase=81000; read = supply 1000000, reserve 1250000, price none, prices PRICE_DIVERGENT;
+      source = null; agreed = hyperliquid 80000 false, coinbase 81000 false
+  a price is stale after a cron run that read no venue, with its own time
+    | cron; venues; wait 1m; cron; read = supply 1000000, reserve 1250000, price 80000, stale; ages = price 60s, coverage 0s
+  the last good price is shown as stale while the venues contradict each other
+    | read; venues hyperliquid=50000 coinbase=80000; wait 10m; read = supply 1000000, reserve 1250000, price 80000, stale;
+      ages = price 600s, coverage 0s; agreed = hyperliquid 50000 false, coinbase 80000 false
+`)('in the summary, %s', async (_title, steps = '') => {
+  const { upstreams, clock, read } = service();
+  let shown: Awaited<ReturnType<typeof read>> | undefined;
+  const ageOf = (iso: string | null | undefined) => `${(clock.ms - Date.parse(iso ?? '')) / 1_000}s`;
+  await playSteps(steps, {
+    'no-mint': () => Object.assign(upstreams, { mint: null }),
+    reserve: () => Object.assign(upstreams, { reserve: null }),
+    /** Nodes as `atoms@slot`, with `/decimals` unless 0. */
+    nodes: (...nodes: string[]) => {
+      upstreams.supplies = nodes.map((node) => {
+        const [atoms = '', slot = '', decimals = '0'] = node.split(/[@/]/);
+        return node === 'down'
+          ? null
+          : { atoms: BigInt(atoms), slot: BigInt(slot), decimals: Number(decimals) };
+      });
+    },
+    venues: (...venues: string[]) => {
+      upstreams.prices = venues.map((venue) => usd(venue.split('=')[0] ?? '', Number(venue.split('=')[1])));
+    },
+    wait: (length: string) => Object.assign(clock, { ms: clock.ms + msOf(length) }),
+    cron: () => read(true),
+    async read() {
+      try {
+        shown = await read();
+      } catch (error) {
+        return `${Reflect.get(Object(error), 'code')} ${Reflect.get(Object(error), 'status')}`;
+      }
+      const { absrTokenSupply, absrSupplySats, btcPriceUsd, stale, errors = [] } = shown;
+      const figures = [`supply ${absrTokenSupply ?? 'none'}`, `reserve ${absrSupplySats ?? 'none'}`];
+      const failed = errors.map(({ part, error_code }) => `${part} ${error_code}`);
+      return [...figures, `price ${btcPriceUsd ?? 'none'}`, ...failed, ...(stale ? ['stale'] : [])].join(
+        ', ',
+      );
+    },
+    source: () => shown?.priceSource,
+    agreed: () =>
+      shown?.priceVenues
+        .map(({ name, btcPriceUsd, agreed }) => `${name} ${btcPriceUsd} ${agreed}`)
+        .join(', '),
+    ages: () => `price ${ageOf(shown?.price_as_of)}, coverage ${ageOf(shown?.coverage.as_of)}`,
   });
 });
 
