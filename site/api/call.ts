@@ -65,6 +65,8 @@ const sendTogether = createCall({
   fetch: (url, init) => readTogether(String(url), { ...init, credentials: 'omit' }),
 });
 
+const REPEAT_IS_SAFE = 'The outcome is not known yet. Try again: a repeat never sends twice.';
+
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   check_id: 'Check the id.',
   contact_operator: 'Only the operator can resolve this.',
@@ -75,7 +77,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   report_request_id: 'Send the operator the request id below.',
   retry_later: 'Nothing was lost. Try again in a moment.',
   retry_with_new_key: 'Nothing moved. Start again.',
-  retry_with_same_key: 'The outcome is not known yet. Try again: a repeat never sends twice.',
+  retry_with_same_key: REPEAT_IS_SAFE,
   top_up_wallet: 'The reserve has too little SOL right now. Choose a smaller amount.',
   use_another_deposit: 'This payment cannot earn a reward. Use another one.',
 };
@@ -83,7 +85,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
 const unreached = (text: string): Failure => ({
   code: 'NOT_REACHED',
   text,
-  next: 'Check your connection and try again. Your money is safe: a repeat never sends twice.',
+  next: 'Check your connection and try again.',
   retryAfterSeconds: null,
   requestId: null,
   isOutage: true,
@@ -138,8 +140,11 @@ export async function call<Name extends OperationName>(
   { together = false, ...options }: CallOptions & { readonly together?: boolean } = {},
 ): Promise<Answered<Name>> {
   const result = await (together ? sendTogether : send)(name, input, options);
-  if (!result.ok) throw new CallFailed(failureOf(result.failure));
-  return result;
+  if (result.ok) return result;
+  const failure = failureOf(result.failure);
+  // A creation without a response keeps its key, so a repeat is safe. A read has no key.
+  const isRepeatable = result.failure.kind !== 'refused' && result.idempotencyKey !== undefined;
+  throw new CallFailed(isRepeatable ? { ...failure, next: REPEAT_IS_SAFE } : failure);
 }
 
 /** A file that is deployed with the pages. @throws CallFailed */

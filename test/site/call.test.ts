@@ -59,9 +59,18 @@ describe('failures are shown in words with a next step', () => {
     answering(() => Promise.reject(new TypeError('fetch failed')));
     expect(await failed()).toMatchObject({
       text: 'The service cannot be reached.',
-      next: expect.stringContaining('Check your connection'),
+      next: 'Check your connection and try again.',
       requestId: null,
     });
+  });
+
+  it.each([
+    ['no response', () => Promise.reject(new TypeError('fetch failed'))],
+    ['the page of a proxy', async () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+  ])('says that a repeat is safe after a creation that got %s', async (_name, respond) => {
+    answering(respond);
+    const thrown = await call('createSwap', { amountSol: '0.5' }).catch((error: unknown) => error);
+    expect(failureFrom(thrown).next).toMatch(/a repeat never sends twice/);
   });
 
   it('shows a late response in words with a next step', async () => {
