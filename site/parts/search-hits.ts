@@ -35,14 +35,14 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   '/': 'home supply price coverage chart',
   '/reserves':
     'verify signature audit archive bitcoin solana address wallet balance transactions badge backing',
-  '/trust': 'security risk operator redemption redeem witness multisig contact custody',
+  '/trust': 'security risk operator redemption redeem witness multisig contact custody refund',
   '/status': 'health uptime outage incident latency cron limits paused frozen',
   '/swap': 'sol btc bridge convert quote buy bitcoin',
   '/exchange': 'changenow convert coins trade order refund',
   '/tokens': 'mint list listing search memecoin spl',
-  '/tokens/new': 'mint launch deploy create spl memecoin invoice',
+  '/tokens/new': 'mint launch deploy create spl memecoin invoice picture image logo cost price fee refund',
   '/asry': 'reward usdc usdt deposit claim epoch curve invest',
-  '/pools': 'orca dex liquidity price tvl volume',
+  '/pools': 'orca dex liquidity price tvl volume sell buy',
   '/nostr': 'news social posts relay notes',
   '/visitors': 'analytics statistics privacy tracking views',
   '/agents': 'ai mcp claude llm bot tools curl',
@@ -101,15 +101,17 @@ const OWN: Readonly<Record<keyof OwnAddresses, string>> = {
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The pages that may show something about an address, signature or id. @param own null while it is not known */
+/** What an address, signature, id or official symbol may name. @param own null while it is not known */
 export function namedHits(text: string, own: OwnAddresses | null): Hit[] {
   const about = shortened(text, 8);
   const hit = (kind: Hit['kind'], name: string, url: string): Hit => ({ kind, name, url, about });
-  const found = Object.entries(OWN).flatMap(([key, name]) =>
-    own !== null && Reflect.get(own, key) === text
-      ? [hit('Address', name, key.endsWith('Mint') ? tokenUrl(text) : '/reserves')]
-      : [],
-  );
+  const found = Object.entries(OWN).flatMap(([key, name]): Hit[] => {
+    const address: unknown = own === null ? null : Reflect.get(own, key);
+    const isNamed = address === text || key === `${text.toLowerCase()}Mint`;
+    if (typeof address !== 'string' || !isNamed) return [];
+    const url = key.endsWith('Mint') ? tokenUrl(address) : '/reserves';
+    return [{ kind: 'Address', name, url, about: shortened(address, 8) }];
+  });
   if (found.length > 0) return found;
   if (UUID.test(text)) return [hit('Id', 'Invoice of a token', `/tokens/new?invoice=${text.toLowerCase()}`)];
   if (!BASE58.test(text)) return [];
@@ -120,7 +122,7 @@ export function namedHits(text: string, own: OwnAddresses | null): Hit[] {
     ];
   if (text.length < 32 || text.length > 44) return [];
   return [
-    hit('Address', 'Token with this mint', tokenUrl(text)),
-    hit('Address', 'Tokens of this creator', `/tokens?creator=${text}`),
+    hit('Address', 'Token with this mint, if it is one', tokenUrl(text)),
+    hit('Address', 'Tokens of this creator, if there are any', `/tokens?creator=${text}`),
   ];
 }

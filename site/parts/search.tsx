@@ -124,7 +124,7 @@ const HitList = ({ hits, current, close }: { hits: readonly Hit[]; current: numb
   </div>
 );
 
-/** The pages first, then what the text names by its form, tokens, and operations. */
+/** What the text names by its form first, then pages, tokens, and operations. */
 function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFailed: boolean } {
   const wanted = text.trim();
   const tokens = useTokens(wanted);
@@ -133,9 +133,9 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFai
   if (wanted === '') return { hits: PAGE_HITS, hasFailed };
   const words = wanted.toLowerCase().split(/\s+/);
   const hits = [
-    ...matching(PAGE_HITS, words),
     // Leaves out the guess for an address whose token was found.
     ...namedHits(wanted, own).filter(({ url }) => tokens.hits.every((token) => token.url !== url)),
+    ...matching(PAGE_HITS, words),
     ...tokens.hits,
     ...matching(operations, words),
   ];

@@ -44,16 +44,26 @@ const OFFICIAL = [
   ['ASRY', 'asryMint', 'Thanks those who fund the service'],
 ] as const;
 
+type OfficialRow = {
+  readonly asset: 'ABSR' | 'ASRY';
+  /** Null until it is read. */
+  readonly mint: string | null;
+  readonly purpose: string;
+};
+
 /** The tokens of the service itself, unless the search is for others. */
-function OfficialRows({ query }: { query: string }) {
+function useOfficial(query: string): readonly OfficialRow[] {
   const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   const isAwaited = value === null && failure === null;
-  const rows = OFFICIAL.flatMap(([asset, member, purpose]) => {
+  return OFFICIAL.flatMap(([asset, member, purpose]) => {
     const mint = value?.[member] ?? null;
     const isFound = asset.toLowerCase().includes(query.toLowerCase()) || mint?.startsWith(query);
     return isFound && (isAwaited || mint) ? [{ asset, mint, purpose }] : [];
   });
-  return rows.length === 0 ? null : (
+}
+
+const OfficialRows = ({ rows }: { rows: readonly OfficialRow[] }) =>
+  rows.length === 0 ? null : (
     <>
       <h2 class="minor">Tokens of this reserve</h2>
       <ul class="token-rows">
@@ -81,7 +91,6 @@ function OfficialRows({ query }: { query: string }) {
       </ul>
     </>
   );
-}
 
 const NO_TOKEN = 'No token has been created yet. Yours could be the first.';
 const NEWEST_POLL_MS = 15_000;
@@ -136,6 +145,7 @@ function useSearch(): { readonly text: string; readonly asked: string; type(text
 
 export function TokenBrowser() {
   const { text, asked, type } = useSearch();
+  const official = useOfficial(asked);
   const [creator, setCreator] = useState<string | null>(null);
   useEffect(() => setCreator(fromAddressBar('creator')), []);
   return (
@@ -174,8 +184,12 @@ export function TokenBrowser() {
           </button>
         </p>
       )}
-      {creator === null || asked !== '' ? <OfficialRows query={asked} /> : null}
-      {asked === '' ? <Listed creator={creator} /> : <Found asked={asked} />}
+      {creator === null || asked !== '' ? <OfficialRows rows={official} /> : null}
+      {asked === '' ? (
+        <Listed creator={creator} />
+      ) : (
+        <Found asked={asked} hasOfficial={official.length > 0} />
+      )}
     </>
   );
 }
@@ -196,7 +210,7 @@ const Listed = ({ creator }: { creator: string | null }) => (
   />
 );
 
-function Found({ asked }: { asked: string }) {
+function Found({ asked, hasOfficial }: { asked: string; hasOfficial: boolean }) {
   const more = useMore(asked);
   return (
     <Loaded
@@ -217,7 +231,7 @@ function Found({ asked }: { asked: string }) {
                   {next === null ? '' : ' or more'} found, best matches first
                 </p>
               }
-              empty="No listed token matches. Only listed tokens are found by search."
+              empty={hasOfficial ? null : 'No listed token matches. Only listed tokens are found by search.'}
             />
             <Failed failure={more.failure} />
             {next === null ? null : (
@@ -232,11 +246,20 @@ function Found({ asked }: { asked: string }) {
   );
 }
 
-const TokenRows = ({ tokens, title, empty }: { tokens: readonly Token[]; title: Child; empty: string }) =>
+type TokenRowsProps = {
+  readonly tokens: readonly Token[];
+  readonly title: Child;
+  /** What is said if there is no token; null if another part shows one. */
+  readonly empty: string | null;
+};
+
+const TokenRows = ({ tokens, title, empty }: TokenRowsProps) =>
   tokens.length === 0 ? (
-    <p class="empty" role="status">
-      {empty}
-    </p>
+    empty === null ? null : (
+      <p class="empty" role="status">
+        {empty}
+      </p>
+    )
   ) : (
     <>
       {title}

@@ -18,6 +18,10 @@ it.each([
   ['verify', '/reserves'],
   ['launch', '/tokens/new'],
   ['usdc reward', '/asry'],
+  ['picture', '/tokens/new'],
+  ['cost', '/tokens/new'],
+  ['sell', '/pools'],
+  ['refund', '/trust'],
 ])('a search for %s finds the page %s by its keywords', (text, url) => {
   expect(urls(matching(PAGE_HITS, text.split(' ')))).toContain(url);
 });
@@ -26,6 +30,8 @@ it.each([
   ['the reserve’s Bitcoin address', own.bitcoin, ['/reserves']],
   ['the reserve’s Solana address', own.solana, ['/reserves']],
   ['the official mint of ABSR', own.absrMint, [`/token/${own.absrMint}`]],
+  ['the symbol of ABSR', 'Absr', [`/token/${own.absrMint}`]],
+  ['the symbol of a token that is not configured', 'asry', []],
   [
     'an invoice id',
     '41973CE1-e6e6-48aa-93ea-f2fba8232c7b',
