@@ -168,6 +168,25 @@ const Icons = () => (
   </>
 );
 
+type Picture = { readonly file: string; readonly size: readonly [number, number]; readonly alt: string };
+const CARD: Picture = { file: '/card.png', size: [1200, 630], alt: 'SOL becomes BTC, and ABSR counts it' };
+/** For tokens, which the reserve on the card does not back. */
+const LOGO: Picture = { file: '/icon-512.png', size: [512, 512], alt: 'The logo of Sluice' };
+
+/** What a chat shows beside a link. */
+const Preview = ({ page: { path }, origin }: { page: Page; origin: string }) => {
+  const { file, size, alt } = path === '/token' ? LOGO : CARD;
+  return (
+    <>
+      <meta property="og:image" content={origin + file} />
+      <meta property="og:image:width" content={`${size[0]}`} />
+      <meta property="og:image:height" content={`${size[1]}`} />
+      <meta property="og:image:alt" content={alt} />
+      <meta name="twitter:card" content={file === CARD.file ? 'summary_large_image' : 'summary'} />
+    </>
+  );
+};
+
 /** What a page loads, and what a shared link to it shows. */
 function Head({ page, assets }: { page: Page; assets: Assets }) {
   const { path, title, description } = page;
@@ -186,11 +205,7 @@ function Head({ page, assets }: { page: Page; assets: Assets }) {
       <meta property="og:title" content={heading} />
       <meta property="og:description" content={description} />
       <meta property="og:type" content="website" />
-      <meta property="og:image" content={`${assets.origin}/card.png`} />
-      <meta property="og:image:width" content="1200" />
-      <meta property="og:image:height" content="630" />
-      <meta property="og:image:alt" content="SOL becomes BTC, and ABSR counts it" />
-      <meta name="twitter:card" content="summary_large_image" />
+      <Preview page={page} origin={assets.origin} />
       {assets.origin === '' || path === '/404' ? null : (
         <>
           <meta property="og:url" content={assets.origin + path} />

@@ -7,7 +7,7 @@ export function LinkPreview({ token }: { token: TokenRecord }) {
   const { title, description } = tokenHead(token, location.origin);
   return (
     <figure class="link-preview" aria-label="The link in a chat">
-      <img src="/card.png" alt="" width="1200" height="630" />
+      <img src="/icon-512.png" alt="" width="80" height="80" />
       <figcaption>
         <strong>
           <Foreign text={title} />

@@ -231,6 +231,14 @@ describe('the preview of a shared link', () => {
     expect(text).toContain('<link rel="canonical" href="https://sluice.example/reserves"/>');
   });
 
+  it('the preview of a token does not show the reserve, which does not back the token', async () => {
+    const text = await html('/token', 'https://sluice.example');
+    expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
+      'property="og:image" content="https://sluice.example/icon-512.png"',
+    ]);
+    expect(text).toContain('<meta name="twitter:card" content="summary"/>');
+  });
+
   it('the preview of a shared link names no origin if the build has none', async () => {
     const text = await html('/reserves', '');
     expect(text).toContain('<meta property="og:image" content="/card.png"/>');
