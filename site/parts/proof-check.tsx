@@ -146,9 +146,13 @@ function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof,
   }
 }
 
-/** The finding for a reader: addresses are shortened unless something is wrong with one. */
+/** The finding for a reader: times and addresses are shortened unless something is wrong with one. */
 const plain = ({ text, result }: CheckLine): string =>
-  result === 'contradicted' ? text : text.replace(/\b[0-9A-Za-z]{26,}\b/g, (address) => shortened(address));
+  result === 'contradicted'
+    ? text
+    : text
+        .replace(/\b[0-9A-Za-z]{26,}\b/g, (address) => shortened(address))
+        .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, instant);
 
 const isSignature = (name: CheckLine['name']): boolean => name.endsWith('_signature');
 
@@ -235,13 +239,13 @@ export function CheckVerdict({ state, retry }: { state: CheckState; retry: () =>
     <div class={`notice ${kind}`}>
       <p>
         <strong>{text}</strong> {next} Checked {instant(state.at)}
-        {isDemonstration() ? ', against the simulated chains of this demonstration' : ''}.{' '}
-        <CopyButton
-          label="result of the checks"
-          name="Copy result"
-          text={state.lines.map((line) => `${line.result} ${line.name}: ${line.text}`).join('\n')}
-        />
+        {isDemonstration() ? ', against the simulated chains of this demonstration' : ''}.
       </p>
+      <CopyButton
+        label="result of the checks"
+        name="Copy result"
+        text={state.lines.map((line) => `${line.result} ${line.name}: ${line.text}`).join('\n')}
+      />
     </div>
   );
 }

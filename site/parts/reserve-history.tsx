@@ -95,7 +95,7 @@ function ReserveChart({
       {...shared}
       title="Sats in the reserve and ABSR supply at each signed proof"
       lines={[
-        { name: 'Reserve, sats', asset: 'btc', values: rows.map(reserveOf) },
+        { name: 'Signed sats', asset: 'btc', values: rows.map(reserveOf) },
         { name: 'ABSR supply', asset: 'absr', values: rows.map(supplyOf) },
       ]}
       isZoomed

@@ -57,9 +57,11 @@ type VerdictLineProps = {
   readonly verdict: Verdict;
   /** Whether the service has responded: the verdict is then unknown, otherwise still awaited. */
   readonly asked: boolean;
+  /** When the service read its own figures, if the verdict has another time. */
+  readonly shownAt?: string | null;
 };
 
-export function VerdictLine({ verdict, asked }: VerdictLineProps) {
+export function VerdictLine({ verdict, asked, shownAt = null }: VerdictLineProps) {
   const { kind, title, by } = verdict;
   const isAwaited = !asked && kind === 'warn';
   return (
@@ -73,7 +75,13 @@ export function VerdictLine({ verdict, asked }: VerdictLineProps) {
       <p class="verdict-time fine">
         {by === null ? null : (
           <>
-            Checked <Age iso={by.at} /> {by.who}.
+            Checked <Age iso={by.at} /> {by.who}
+            {shownAt === null ? null : (
+              <>
+                ; this page shows figures read <Age iso={shownAt} />
+              </>
+            )}
+            .
           </>
         )}
       </p>
@@ -91,6 +99,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
   const at = reserves.value?.as_of ?? null;
   const asked = summary.value !== null || summary.failure !== null;
   const verdict = verdictOf(summary, check);
+  const isOld = stale || away;
   const isOwn = check.type === 'done' && verdict.by?.at === check.at;
   const by =
     verdict.by === null || isOwn || at === null
@@ -98,8 +107,8 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
       : { ...verdict.by, at: at < verdict.by.at ? at : verdict.by.at };
   return (
     <>
-      <VerdictLine verdict={{ ...verdict, by }} asked={asked} />
-      {(asked && by === null) || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
+      <VerdictLine verdict={{ ...verdict, by }} asked={asked} shownAt={isOwn && !isOld ? at : null} />
+      {(asked && by === null) || isOld ? <AsOf at={at} stale={stale} away={away} /> : null}
       <p class="fine">
         “Covered”: the address holds at least as many sats as ABSR exist. Nobody owes them to you.
       </p>

@@ -381,7 +381,7 @@ const found = (results: Partial<Record<string, CheckLine['result']>>): Checked =
   lines: (['bitcoin_signature', 'reserve', 'supply', 'freshness'] as const).map((name) => ({
     name,
     result: results[name] ?? 'confirmed',
-    text: '5 ABSR exist; the address holds 7 sats.',
+    text: '7 sats for 5 ABSR.',
   })),
 });
 /** The summary with this coverage. */
@@ -390,18 +390,19 @@ const summaryOf = (over: object) => {
   return { value: { ...example, coverage: { ...example.coverage, ...over } }, failure: null };
 };
 
-it('a passed check shortens its addresses, and a failed one shows each in full', () => {
+it('a passed check shortens its addresses and times, and a failed one shows each in full', () => {
   const address = 'bc1qsixty4characters0of0an0address0here';
+  const time = '2026-11-20T11:00:00.123Z';
   const shown = (result: CheckLine['result']): string => {
-    const lines: CheckLine[] = [{ name: 'bitcoin_signature', result, text: `${address} signed` }];
+    const lines: CheckLine[] = [{ name: 'bitcoin_signature', result, text: `${address} signed at ${time}` }];
     return String(
       CheckList({
         state: { type: 'done', at: '2026-11-20T12:00:00.000Z', proof: null, sources: null, lines },
       }),
     );
   };
-  expect(shown('confirmed')).toContain(': bc1qsi…s0here signed');
-  expect(shown('contradicted')).toContain(address);
+  expect(shown('confirmed')).toContain(': bc1qsi…s0here signed at 2026-11-20 11:00 UTC');
+  expect(shown('contradicted')).toContain(`${address} signed at ${time}`);
 });
 
 describe('the verdict of the overview', () => {
@@ -418,7 +419,7 @@ describe('the verdict of the overview', () => {
   eachScene(`
     unread                   | idle                 | warn | not known                |
     covered                  | idle                 | good | ^Covered:                | by this service
-    covered                  | all confirmed        | good | ^Covered: 5 ABSR exist   | in your browser
+    covered                  | all confirmed        | good | ^Covered: 7 sats for 5   | in your browser
     covered                  | reserve contradicted | bad  | BTC is NOT               | in your browser
     short six hours later    | all confirmed        | bad  | ^Not covered:            | by this service
     short ten seconds before | reserve unchecked    | bad  | ^Not covered:            | by this service
@@ -437,6 +438,14 @@ describe('the verdict of the overview', () => {
       expect(verdict.title).toMatch(new RegExp(title));
     },
   );
+
+  it('one sentence has the time of a check in the browser and that of the figures on the page', () => {
+    const verdict = verdictOf(READ.covered ?? summaryOf({}), found({}));
+    const line = VerdictLine({ verdict, asked: true, shownAt: '2026-11-20T11:59:00.000Z' });
+    expect(String(line).replace(/<[^>]*>/g, '')).toContain(
+      'Checked 2026-11-20 12:00 UTC in your browser; this page shows figures read 2026-11-20 11:59 UTC.',
+    );
+  });
 
   it('the verdict is empty while the figures load, and unknown if the service did not respond', () => {
     const verdict = verdictOf({ value: null, failure: null }, IDLE);

@@ -161,7 +161,7 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: 
   if (first === undefined) return unchecked(name, listed(silent(explorers)));
   const sats = others.reduce((least, one) => (one < least ? one : least), first);
   const covered = sats * 10n ** BigInt(supply.decimals);
-  const text = `${grouped(formatAmount(supply.atoms, supply.decimals))} ABSR exist; the address holds ${satsText(sats)}.`;
+  const text = `${satsText(sats)} for ${grouped(formatAmount(supply.atoms, supply.decimals))} ABSR.`;
   if (supply.decimals !== absr.decimals)
     return contradicted(
       name,

@@ -57,7 +57,7 @@ it('confirms all six lines of a true proof, with the figures of both chains', ()
   const names = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'minting', 'freshness'];
   expect(lines.map(({ name, result }) => [name, result])).toEqual(names.map((name) => [name, 'confirmed']));
   expect(lines[2]?.text).toBe('1,000 sats at block 800, according to a and b');
-  expect(lines[3]?.text).toBe('1,000 ABSR exist; the address holds 1,200 sats.');
+  expect(lines[3]?.text).toBe('1,200 sats for 1,000 ABSR.');
 });
 
 describe('unreachable sources leave a line unchecked, never red:', () => {
