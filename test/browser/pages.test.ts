@@ -351,6 +351,18 @@ it('the panel of a menu opens below its button, and the header does not move', a
   await visited.close();
 });
 
+it('the menu of a phone opens below the header, which stays in sight', async () => {
+  const visited = await visit('/swap', { viewport: PHONE, hasTouch: true, isMobile: true });
+  const { page } = visited;
+  await page.getByRole('button', { name: 'Menu' }).click();
+  const header = await page.locator('header.top').boundingBox();
+  const menu = await page.locator('#menu').boundingBox();
+  if (header === null || menu === null) throw new Error('the header or the menu is not shown');
+  expect(Math.abs(menu.y - header.y - header.height)).toBeLessThan(1);
+  expect([menu.x, menu.width]).toEqual([0, PHONE.width]);
+  await visited.close();
+});
+
 it('an unknown address shows a page with a link back', async () => {
   const visited = await visit('/no-such-page');
   expect(await visited.page.locator('h1').innerText()).toBe('No page here');
