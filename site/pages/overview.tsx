@@ -21,6 +21,9 @@ const History = () => (
       <Live name="events" json="/api/arbitrage/transactions">
         <RecentEvents />
       </Live>
+      <p class="trail">
+        <a href="/reserves#origins">All swaps</a>
+      </p>
     </section>
   </div>
 );
@@ -91,7 +94,7 @@ export const overview: Page = {
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
             Sluice swaps SOL for BTC in public, and counts each sat on Solana as one ABSR. You can see what
-            the operator does with it, but not prevent it.
+            the operator does with it, but not prevent it: <a href="/trust#wrong">what can go wrong</a>.
           </p>
         </div>
         <div class="hero-check">
@@ -99,11 +102,6 @@ export const overview: Page = {
             <Hero />
           </Live>
         </div>
-        <ul class="hero-links">
-          <li>
-            <a href="/trust#wrong">What can go wrong</a>
-          </li>
-        </ul>
       </div>
       <section class="flow-section">
         <h2>From SOL to BTC to ABSR</h2>

@@ -53,6 +53,9 @@ export function VerifyPanel({ isListed = false, children }: VerifyPanelProps) {
         {state.type === 'idle' ? <CheckNote /> : null}
       </div>
       <OwnSources />
+      <div role="status">
+        <CheckVerdict state={state} retry={run} />
+      </div>
       <details
         class={isListed ? 'more folded' : 'more'}
         open={state.type === 'running' || state.type === 'done'}
@@ -60,9 +63,6 @@ export function VerifyPanel({ isListed = false, children }: VerifyPanelProps) {
         <summary>The six checks</summary>
         <CheckList state={state} />
       </details>
-      <div role="status">
-        <CheckVerdict state={state} retry={run} />
-      </div>
     </section>
   );
 }

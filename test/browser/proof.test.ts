@@ -37,6 +37,19 @@ async function checked(
   return { green: await named('ok'), red: await named('red'), amber: await named('unsure') };
 }
 
+it('the heading of the overview stays in its place while the check shows its findings', async () => {
+  visited = await visit('/');
+  const { page } = visited;
+  const heading = page.locator('h1');
+  const before = await heading.boundingBox();
+  await page.getByRole('button', { name: 'Check it now' }).click();
+  await page
+    .locator('.checks .ok')
+    .nth(CHECKS.length - 1)
+    .waitFor();
+  expect(await heading.boundingBox()).toEqual(before);
+});
+
 type Json = Record<string, unknown>;
 
 /** The real answer, altered on its way to the page. */
