@@ -57,7 +57,7 @@ function limitsText(limits: readonly Limit[]): string {
 const Limits = ({ limits }: { limits: readonly Limit[] }) => (
   <dl class="caps" aria-label="Limits">
     {limits.map((limit) => (
-      <div>
+      <div class="cap">
         <dt class="cap-name">{limit.label}</dt>
         <dd class="cap-used">
           {limit.windowSeconds === 0 ? null : (
