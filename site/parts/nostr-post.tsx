@@ -28,7 +28,7 @@ export const NostrPost = ({ post, isOwn }: NostrPostProps) => (
     <article class="stack post">
       <p class="row fine">
         {isOwn ? <strong class="mark good">this service</strong> : null}
-        <code title={npubOf(post.pubkey)}>{shortened(npubOf(post.pubkey), 9)}</code>
+        <code title={npubOf(post.pubkey)}>{shortened(npubOf(post.pubkey))}</code>
         <Age iso={fromUnixSeconds(post.created_at)} />
         {post.labels.map((label) => (
           <span class="mark">
