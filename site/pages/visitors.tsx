@@ -23,8 +23,8 @@ export const visitors: Page = {
             query.
           </li>
           <li>
-            Your IP address, in the log only, deleted after 30 days. The public list leaves out the last part of
-            it.
+            Your IP address, in the log only, deleted after 30 days. The public list leaves out the last part
+            of it.
           </li>
           <li>A hash that identifies a visitor for one day, made with a salt that changes each day.</li>
         </ul>
