@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
-import type { CustodyDeps } from '../../src/custody/dependencies.ts';
 import type { OperationKind } from '../../src/custody/kernel/operation.ts';
 import { createCustodianWorld, request } from '../kit/custodian.ts';
 import { CREATION, planned, SIGNED_AT, SOL } from '../kit/sample-operations.ts';
@@ -91,86 +90,69 @@ it.each([
   expect(w.signatures()).toBe(0);
 });
 
-describe('reading a payment request', () => {
-  /** A paid listing whose payment has not been searched for yet. */
-  async function paid(change: Partial<CustodyDeps> = {}) {
-    const payers = createPaymentWorld();
-    const { ports } = payers;
-    const w = createCustodianWorld({
-      payments: {
-        ...ports,
-        balanceOf: async () => 1n,
-        leastBalance: async () => 1n,
-      },
-      ...change,
-    });
-    w.clock.now = payers.state.now;
-    const opened = await w.custody.openRequest({
-      kind: 'listing',
-      subject: { name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token', mint: 'foreign' },
-      baseFeeLamports: 20_000_000n,
-      client: 'ip',
-    });
-    if (opened.type !== 'opened') throw new Error('not opened');
-    payers.pay(BigInt(opened.request.feeLamports), [opened.request.reference]);
-    w.clock.now += 2_000;
-    const find = () => w.custody.findRequest(opened.request.id);
-    const inMirror = () => [...w.mirror.rows.values()].find(({ entity }) => entity === 'listings');
-    return { w, id: opened.request.id, find, inMirror };
-  }
-
-  it.each([
-    ['books no payment between a restore and the restart', true, 'open'],
-    ['books payments after a restore that fails', false, 'completed'],
-  ])('%s', async (_title, works, state) => {
-    const { w } = await paid();
-    w.storage.restore = () => (works ? Promise.resolve() : Promise.reject(new Error('no history')));
-    const id = new Date(w.clock.now - 1).toISOString();
-    expect(await w.custody.ops({ name: 'restore-storage', id })).toMatchObject({ ok: works });
-    await w.custody.wake();
-    expect(w.storage.exec('SELECT state FROM requests')).toEqual([{ state }]);
+/** A custodian with a paid listing whose payment has not been searched for yet. D1 may hang for the reader. */
+async function paidListing() {
+  const payers = createPaymentWorld();
+  const w = createCustodianWorld({
+    payments: { ...payers.ports, balanceOf: async () => 1n, leastBalance: async () => 1n },
+    within: async (work, ms) => (d1.hangs && ms === 2_000 ? undefined : work),
   });
-
-  it('a request that the journal has lost is read from D1, so that a paid one is not shown as unpaid', async () => {
-    const { w, id, find } = await paid();
-    const old = copyOf(w.storage);
-    await w.custody.wake();
-    expect(await find()).toMatchObject({ detail: 'completed' });
-    const custody = w.start(old);
-    await custody.alarm();
-    await expect(custody.findRequest(id)).rejects.toThrow('lost rows');
+  const d1 = { hangs: false };
+  w.clock.now = payers.state.now;
+  const opened = await w.custody.openRequest({
+    kind: 'listing',
+    subject: { name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token', mint: 'foreign' },
+    baseFeeLamports: 20_000_000n,
+    client: 'ip',
   });
+  if (opened.type !== 'opened') throw new Error('not opened');
+  const { id, feeLamports, reference } = opened.request;
+  payers.pay(BigInt(feeLamports), [reference]);
+  w.clock.now += 2_000;
+  let { applied } = w.mirror;
+  let reader = w.custody;
+  const verbs = {
+    find: async () => (await reader.findRequest(id))?.status,
+    'find-fails': () => reader.findRequest(id).catch(({ message }) => message),
+    state: () => w.storage.exec('SELECT state FROM requests')[0]?.state,
+    /** Another instance reads the journal as it is now, after the payment was booked. */
+    async 'book-and-lose'() {
+      const old = copyOf(w.storage);
+      await w.custody.wake();
+      reader = w.start(old);
+      await reader.alarm();
+      return (await w.custody.findRequest(id))?.status;
+    },
+    'hang-d1'() {
+      d1.hangs = true;
+      w.mirror.apply = () => new Promise(() => undefined);
+    },
+    'in-d1': () => w.mirror.rows.get(`listings ${id}`)?.columns.status,
+    delivered: () => w.journal.queue.undeliveredSince() === undefined,
+    /** Calls of D1 since the last look. */
+    'd1-calls'() {
+      const calls = w.mirror.applied - applied;
+      ({ applied } = w.mirror);
+      return calls;
+    },
+  };
+  return [w, verbs] as const;
+}
 
-  it('an ended payment request is delivered to D1 before the caller reads it there', async () => {
-    const { w, find, inMirror } = await paid();
-    w.mirror.state = 'down';
-    await w.custody.wake();
-    expect(inMirror()).not.toMatchObject({ columns: { status: 'confirmed' } });
-    w.mirror.state = 'up';
-    expect(await find()).toMatchObject({ status: 'completed' });
-    expect(inMirror()).toMatchObject({ columns: { status: 'confirmed' } });
-    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
-  });
-
-  it('an ended payment request is returned even if D1 refuses rows or never responds', async () => {
-    const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
-    w.mirror.state = 'down';
-    await w.custody.wake();
-    expect(await find()).toMatchObject({ status: 'completed' });
-    w.mirror.apply = () => new Promise(() => undefined);
-    expect(await find()).toMatchObject({ status: 'completed' });
-  });
-
-  it('reading a payment request makes no D1 call while it is open, nor after all its rows are delivered', async () => {
-    const { w, find } = await paid();
-    const { applied } = w.mirror;
-    expect(await find()).toMatchObject({ status: 'pending' });
-    await w.custody.alarm();
-    const delivered = w.mirror.applied;
-    expect(await find()).toMatchObject({ status: 'completed' });
-    expect([delivered - applied, w.mirror.applied]).toEqual([1, delivered]);
-  });
-});
+eachScene(`
+  books no payment between a restore and the restart
+    | restores work; restore -1ms = ok; wake; state = open
+  books payments after a restore that fails
+    | restores fail; restore -1ms = refused; wake; state = completed
+  a request that the journal has lost is read from D1, so that a paid one is not shown as unpaid
+    | book-and-lose = completed; find-fails = the journal has lost rows
+  an ended payment request is delivered to D1 before the caller reads it there
+    | d1 down; wake; in-d1 = pending; d1 up; find = completed; in-d1 = confirmed; delivered = true
+  an ended payment request is returned even if D1 refuses rows or never responds
+    | d1 down; wake; find = completed; hang-d1; find = completed
+  reading a payment request makes no D1 call while it is open, nor after all its rows are delivered
+    | find = pending; d1-calls = 0; fire; d1-calls = 1; find = completed; d1-calls = 0
+`)('%s', async (_title, steps = '') => playCustody(steps, ...(await paidListing())));
 
 describe('the report', () => {
   it('the report shows the use of every cap, and operations that are open, await the operator or are not yet in D1', async () => {

@@ -10,10 +10,11 @@ import {
 } from '../../src/core/operation-limits.ts';
 import { parseReason } from '../../src/custody/kernel/reason.ts';
 import { checkIntent } from '../../src/custody/kernel/spending-limits.ts';
-import { CustodyBounds, type OpenSales } from '../../src/custody/limits.ts';
+import { CustodyBounds } from '../../src/custody/limits.ts';
 import { createKernel, ready } from '../kit/kernel.ts';
 import { LIMITS as TEST_LIMITS } from '../kit/limits.ts';
 import { done, NOW, planned, SOL } from '../kit/sample-operations.ts';
+import { eachRow, eachScene } from '../kit/scenes.ts';
 
 const LIMITS = { ...TEST_LIMITS, floor: lamports(100n), operatingFloat: lamports(200n), creations_day: 2n };
 
@@ -30,69 +31,52 @@ it.each(Object.entries(OPERATION_LIMITS))(
   },
 );
 
-const ask = (kind: string, held: bigint) =>
-  checkIntent({
-    bounds: bounds.of(kind),
-    amount: lamports(10n),
-    reserved: lamports(10n),
-    balance: holding(held),
-    operations: [],
-    now: NOW,
-  });
-
-it.each([
-  ['swap', 310n],
-  ['token', 110n],
-  ['refund', 110n],
-  ['asry', 110n],
-  ['absr', 10n],
-])(
+eachRow<[kind: string, least: bigint]>(`
+  swap   | 310n
+  token  | 110n
+  refund | 110n
+  asry   | 110n
+  absr   | 10n
+`)(
   'an operation of the kind %s may spend only the balance above the amount that it must leave',
   (kind, least) => {
-    expect(ask(kind, least).ok).toBe(true);
-    expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
+    const ask = (balance: bigint) => {
+      const sums = { amount: lamports(10n), reserved: lamports(10n), balance: holding(balance) };
+      return checkIntent({ ...sums, bounds: bounds.of(kind), operations: [], now: NOW });
+    };
+    expect(ask(least).ok).toBe(true);
+    expect(ask(least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
   },
 );
 
-describe('a sale', () => {
-  const sell = (open: Partial<OpenSales>, held = SOL, operations = [] as ReturnType<typeof planned>[]) =>
-    bounds.saleRefusal(
-      { kind: 'token', cost: lamports(10n), open: { count: 0n, lamports: 0n, ...open } },
-      holding(held),
-      operations,
-      NOW,
-    );
-  const creation = (state: 'done' | 'failed') =>
-    done({ kind: 'token', state, createdAt: NOW - 60_000, releasedSlot: null });
-
-  it.each([
-    ['their cost', 30n, 140n],
-    ['half of the float, however many there are', 1_000_000n, 210n],
-  ])('a sale must leave this part of the balance for unpaid requests: %s', (_name, open, least) => {
-    expect(sell({ lamports: open }, least)).toBeUndefined();
-    expect(sell({ lamports: open }, least - 1n)).toMatchObject({ details: { limit: 'operating_float' } });
-  });
-
-  it.each([
-    ['one creation', {}, [creation('done'), creation('failed')], undefined],
-    ['the last creation of the day', {}, [creation('done'), creation('done')], { used: '2', maximum: '2' }],
-    ['unpaid requests, up to half of the limit', { count: 9n }, [], undefined],
-    ['unpaid requests and a creation', { count: 9n }, [creation('done')], { used: '2', maximum: '2' }],
-  ])(
-    'a sale is checked against the daily limit on creations after %s',
-    (_name, open, operations, details) => {
-      const refusal = sell(open, SOL, operations);
-      if (!details) return expect(refusal).toBeUndefined();
-      const retryAfterSeconds = operations.length === 2 ? (86_400_000 - 60_000) / 1_000 + 1 : 600;
-      const nextAvailableAt = new Date(NOW + retryAfterSeconds * 1_000).toISOString();
-      expect(refusal).toEqual({
-        code: 'SPENDING_LIMIT_REACHED',
-        message: `The limit on token creations in a day, 2, would be exceeded: ${details.used} are already used.`,
-        retryAfterSeconds,
-        details: { limit: 'creations_day', ...details, nextAvailableAt },
-      });
-    },
+/** A sale that costs 10 lamports: the balance, the unpaid requests, the creations of a minute ago, and the refusal. */
+eachScene(`
+  a sale leaves the balance that the unpaid requests cost                                | 140 | 1 that cost 30      |             | opened
+  a sale must leave the balance that the unpaid requests cost                            | 139 | 1 that cost 30      |             | operating_float
+  a sale leaves half of the float for unpaid requests, however many there are            | 210 | 9 that cost 1000000 |             | opened
+  a sale must leave half of the float for unpaid requests, however many there are        | 209 | 1 that cost 1000000 |             | operating_float
+  a sale is allowed after one creation of two in a day, because a failed one costs none  | 999 | 0 that cost 0       | done failed | opened
+  a sale is refused after the last creation of the day, until that is a day old          | 999 | 0 that cost 0       | done done   | 2 of 2, 86341 s
+  a sale is allowed while unpaid requests use up to half of the limit                    | 999 | 9 that cost 0       |             | opened
+  a sale is refused for the time of a request while those and a creation use the limit   | 999 | 9 that cost 0       | done        | 2 of 2, 600 s
+`)('%s', (_title, balance = '', open = '', made = '', expected = '') => {
+  const [count = '', , , cost = ''] = open.split(' ');
+  const states = made.split(' ').filter((state) => state !== '') as ('done' | 'failed')[];
+  const refusal = bounds.saleRefusal(
+    { kind: 'token', cost: lamports(10n), open: { count: BigInt(count), lamports: BigInt(cost) } },
+    holding(BigInt(balance)),
+    states.map((state) => done({ kind: 'token', state, createdAt: NOW - 60_000, releasedSlot: null })),
+    NOW,
   );
+  const [, used, maximum, wait] = /^(\d+) of (\d+), (\d+) s$/.exec(expected) ?? [];
+  if (!wait) return expect(refusal?.details?.limit ?? 'opened').toBe(expected);
+  const nextAvailableAt = new Date(NOW + Number(wait) * 1_000).toISOString();
+  expect(refusal).toEqual({
+    code: 'SPENDING_LIMIT_REACHED',
+    message: `The limit on token creations in a day, ${maximum}, would be exceeded: ${used} are already used.`,
+    retryAfterSeconds: Number(wait),
+    details: { limit: 'creations_day', used, maximum, nextAvailableAt },
+  });
 });
 
 it('a limit on a figure that its kind of operation never changes does not compile', () => {

@@ -10,6 +10,7 @@ import {
   type Priority,
 } from '../../src/providers/admission.ts';
 import { ask, type Fetch } from '../../src/providers/http.ts';
+import { msOf, playScenes } from '../kit/scenes.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -241,42 +242,36 @@ describe('the budget of callers', () => {
   });
 });
 
-it('the circuit opens after two timeouts in a row, and lets one trial call through after 30 seconds', async () => {
-  let respondsAfterMs = 1e9;
+/** Calls to one host, which answers in 50 ms unless it hangs. */
+function createVerbs() {
+  let respondsAfterMs = 50;
   const { read, asked, admission } = upstreams(() => respondsAfterMs);
-  expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
-  expect(admission.openCircuits()).toEqual([]);
-  expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
-  expect(admission.openCircuits()).toEqual(['host']);
-  expect(await read('host')).toBe('circuit_open');
-  await vi.advanceTimersByTimeAsync(30_000);
-  // The trial fails, so the next one follows 30 s after it.
-  const trials = Promise.all([read('host'), read('host')]);
-  expect(await settled(trials, TIMEOUT_MS)).toEqual(['timeout', 'circuit_open']);
-  expect(await settled(read('host'), 1_000)).toBe('circuit_open');
-  await vi.advanceTimersByTimeAsync(30_000);
-  respondsAfterMs = 50;
-  expect(await settled(read('host'), 50)).toBe('ok');
-  expect(admission.openCircuits()).toEqual([]);
-  expect(await settled(read('host'), 50)).toBe('ok');
-  expect(asked).toHaveLength(5);
-});
+  return {
+    hang: () => {
+      respondsAfterMs = 1e9;
+    },
+    answer: () => {
+      respondsAfterMs = 50;
+    },
+    /** Simultaneous calls, which end within the time limit. */
+    read: async (count = '1') =>
+      (await settled(Promise.all(times(Number(count), () => read('host'))), TIMEOUT_MS)).join(' '),
+    /** A call that is refused at once. */
+    'read-now': () => read('host'),
+    wait: (length: string) => vi.advanceTimersByTimeAsync(msOf(length)),
+    'set-clock': (length: string) => vi.setSystemTime(Date.now() + msOf(length)),
+    open: () => admission.openCircuits().join() || 'none',
+    asked: () => asked.length,
+  };
+}
 
-it('the circuit stays closed if a call succeeds between two timeouts', async () => {
-  let respondsAfterMs = 1e9;
-  const { read, admission } = upstreams(() => respondsAfterMs);
-  await settled(read('host'), TIMEOUT_MS);
-  respondsAfterMs = 50;
-  await settled(read('host'), TIMEOUT_MS);
-  respondsAfterMs = 1e9;
-  await settled(read('host'), TIMEOUT_MS);
-  expect(admission.openCircuits()).toEqual([]);
-});
-
-it('the circuit does not stay open if the clock is set back', async () => {
-  const { read } = upstreams(() => 1e9);
-  await settled(read('host'), TIMEOUT_MS);
-  await settled(read('host'), TIMEOUT_MS);
-  vi.setSystemTime(Date.now() - 86_400_000);
-  expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
-});
+playScenes(`
+  the circuit opens after two timeouts in a row, and lets one trial call through after 30 seconds
+    | hang; read = timeout; open = none; read = timeout; open = host; read-now = circuit_open; wait 30s; read 2 = timeout circuit_open
+  the next trial call is let through 30 seconds after a trial that failed, and closes the circuit if it succeeds
+    | hang; read; read; wait 30s; read = timeout; wait 29s; read-now = circuit_open; wait 1s; answer; read = ok; open = none; read = ok; asked = 5
+  the circuit stays closed if a call succeeds between two timeouts
+    | hang; read = timeout; answer; read = ok; hang; read = timeout; open = none
+  the circuit does not stay open if the clock is set back
+    | hang; read; read; open = host; set-clock -1d; read = timeout
+`)(createVerbs);

@@ -202,11 +202,6 @@ describe('due rows', () => {
     expect(agenda.dueAt('operation', 'waits')).toBe(NOW + 9);
     expect(journal.get('waits')).toEqual({ ...waiting, dueAt: NOW + 9, looks: 7, outcome: { seen: 1 } });
   });
-
-  it('an empty journal has no due work', () => {
-    const { journal, agenda } = setUp();
-    expect([agenda.next(['operation']), journal.isEmpty()]).toEqual([undefined, true]);
-  });
 });
 
 it('only the swap that consumed a Bitcoin output may consume it again, at any later time', () => {
