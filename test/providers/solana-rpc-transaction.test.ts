@@ -8,6 +8,7 @@ import {
 import { signature } from '../custody/payments/payment-world.ts';
 import unsupported from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
+import { eachScene } from '../kit/scenes.ts';
 import { accountBody, listedBody, TRANSACTION_ERRORS } from '../world/solana-shapes.ts';
 import { type Recorded, replay, result, resultAt } from './replay.ts';
 
@@ -41,122 +42,84 @@ function nodeWith(answers: Record<string, Recorded>) {
   if (!node) throw new Error('no node');
   return { node, requests };
 }
-const read = (value: unknown) =>
-  nodeWith({ getTransaction: result(value) }).node.transaction('sig-1', 'finalized');
 
-describe('transaction', () => {
-  it('a transaction is requested with maxSupportedTransactionVersion 1, so that nodes refuse newer versions', async () => {
-    const { node, requests } = nodeWith({ getTransaction: result(FOUND) });
-    await node.transaction('sig-1', 'finalized');
-    expect(requests[0]?.body).toMatchObject({
-      params: ['sig-1', { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 1 }],
-    });
-  });
-
-  it('balances are indexed over static, loaded writable and loaded readonly accounts, in this order', async () => {
-    const found = await read(FOUND);
-    expect(found?.accounts).toEqual([...KEYS, 'loaded-writable', 'loaded-readonly']);
-    expect(found?.signers).toEqual(['payer']);
-    expect(found?.preLamports).toEqual([100n, 0n, 1n, 7n, 9n]);
-    expect(found?.postTokens).toEqual([
-      {
-        ...{ account: 'loaded-writable', mint: 'mint', owner: 'owner', program: 'token-program' },
-        ...{ atoms: 18_446_744_073_709_551_615n, decimals: 6 },
-      },
-    ]);
-    expect(found).toMatchObject({ signature: 'sig-1', slot: 321n, fee: 5_900n, failed: false });
-  });
-
-  it('a loaded account is never a signer, whatever the header', async () => {
-    const message = { accountKeys: KEYS, header: { numRequiredSignatures: 9 } };
-    const transaction = { ...FOUND.transaction, message };
-    expect((await read({ ...FOUND, transaction }))?.signers).toEqual(KEYS);
-  });
-
-  it.each(Object.entries(TRANSACTION_ERRORS))(
-    'a transaction with the error %s has failed',
-    async (_name, err) => {
-      expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
-    },
-  );
-
-  it('a transaction that this node does not have is null', async () => {
-    expect(await read(null)).toBeNull();
-  });
-
-  it('a block time and token balances that the node lacks are null, not zero', async () => {
-    const {
-      preTokenBalances: _pre,
-      postTokenBalances: _post,
-      loadedAddresses: _loaded,
-      ...meta
-    } = FOUND.meta;
-    for (const blockTime of [null, 0]) {
-      const found = await read({ ...FOUND, blockTime, meta });
-      expect(found).toMatchObject({ blockTime: null, preTokens: null, postTokens: null, accounts: KEYS });
-    }
-  });
-
-  const { err: _err, ...withoutErr } = FOUND.meta;
-  it.each([
-    ['no meta', { ...FOUND, meta: null }],
-    ['meta without err, which would read as success', { ...FOUND, meta: withoutErr }],
-    ['no signature', { ...FOUND, transaction: { ...FOUND.transaction, signatures: [] } }],
-    ['a negative balance', { ...FOUND, meta: { ...FOUND.meta, postBalances: [-1] } }],
-    ['a balance with a fraction', { ...FOUND, meta: { ...FOUND.meta, preBalances: [0.5] } }],
-    ['no slot', { ...FOUND, slot: undefined }],
-    ['an empty object', {}],
-  ])('a transaction response with %s is an error', async (_name, value) => {
-    await expect(read(value)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+it('a transaction is requested with maxSupportedTransactionVersion 1, so that nodes refuse newer versions', async () => {
+  const { node, requests } = nodeWith({ getTransaction: result(FOUND) });
+  await node.transaction('sig-1', 'finalized');
+  expect(requests[0]?.body).toMatchObject({
+    params: ['sig-1', { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 1 }],
   });
 });
 
-describe('a transaction of another version', () => {
-  it('a transaction of version 1 is read from a recorded response of a production node', async () => {
-    const { transaction } = versionOne;
-    expect(await read(versionOne)).toEqual({
-      ...{ signature: transaction.signatures[0], slot: 449_391_489n, blockTime: 1_790_083_456 },
-      ...{ failed: true, fee: 5_003n, preTokens: [], postTokens: [] },
-      ...{ accounts: transaction.message.accountKeys, signers: [transaction.message.accountKeys[0]] },
-      preLamports: [588_947_744n, 1_781_760n, 1_141_440n],
-      postLamports: [588_942_741n, 1_781_760n, 1_141_440n],
-    });
-  });
+const textOf = (value: unknown): string => JSON.stringify(result(value).body);
+/** The response with a transaction like `FOUND`, with changed members of its own, of its meta or of its transaction. */
+const like = (change: object): string => textOf({ ...FOUND, ...change });
+const withMeta = (change: object): string => like({ meta: { ...FOUND.meta, ...change } });
+const withTransaction = (change: object): string =>
+  like({ transaction: { ...FOUND.transaction, ...change } });
+const message = { accountKeys: KEYS, header: { numRequiredSignatures: 9 } };
+const noTokens = { preTokenBalances: undefined, postTokenBalances: undefined, loadedAddresses: undefined };
+const TOKEN =
+  '{"account":"loaded-writable","mint":"mint","owner":"owner","program":"token-program","atoms":"18446744073709551615","decimals":6}';
 
-  it('a transaction of version 1 is read without loadedAddresses', async () => {
-    const { loadedAddresses: _gone, ...meta } = versionOne.meta;
-    expect((await read({ ...versionOne, meta }))?.accounts).toHaveLength(3);
-  });
+/** The response of a node, and what is read from it: some members, or a failure. Integers are written as text. */
+eachScene(`
+  balances are indexed over static, loaded writable and loaded readonly accounts, in this order | ${like({})} | {"accounts":["payer","receiver","program","loaded-writable","loaded-readonly"],"preLamports":["100","0","1","7","9"],"postTokens":[${TOKEN}]}
+  a transaction has its first signature, slot, fee, signers and success      | ${like({})} | {"signature":"sig-1","slot":"321","fee":"5900","signers":["payer"],"failed":false}
+  a loaded account is never a signer, whatever the header                    | ${withTransaction({ message })} | {"signers":["payer","receiver","program"]}
+  a transaction that this node does not have is null                         | ${textOf(null)} | null
+  a block time and token balances that the node lacks are null, not zero     | ${like({ blockTime: null, meta: { ...FOUND.meta, ...noTokens } })} | {"blockTime":null,"preTokens":null,"postTokens":null,"accounts":["payer","receiver","program"]}
+  a block time of zero is null                                               | ${like({ blockTime: 0 })} | {"blockTime":null}
+  a transaction response without meta is a failure                           | ${like({ meta: null })} | UPSTREAM_FAILED
+  a transaction response without err, which would read as success, is a failure | ${withMeta({ err: undefined })} | UPSTREAM_FAILED
+  a transaction response without a signature is a failure                    | ${withTransaction({ signatures: [] })} | UPSTREAM_FAILED
+  a transaction response with a negative balance is a failure                | ${withMeta({ postBalances: [-1] })} | UPSTREAM_FAILED
+  a transaction response with a fraction of a lamport is a failure           | ${withMeta({ preBalances: [0.5] })} | UPSTREAM_FAILED
+  a transaction response without a slot is a failure                         | ${like({ slot: undefined })} | UPSTREAM_FAILED
+  an empty object is not a transaction                                       | ${textOf({})} | UPSTREAM_FAILED
+  a transaction of version 1 is read without loadedAddresses                 | ${textOf({ ...versionOne, meta: { ...versionOne.meta, loadedAddresses: undefined } })} | {"accounts":${JSON.stringify(versionOne.transaction.message.accountKeys)}}
+  an unknown version is unsupported by the refusal of production             | ${JSON.stringify(unsupported)} | unsupported
+  an unknown version is unsupported by the refusal of production under HTTP 400 | 400 ${JSON.stringify(unsupported)} | unsupported
+  version 2 that is shown in spite of the maximum is unsupported             | ${like({ version: 2 })} | unsupported
+  version 2 in a shape that is not known is unsupported                      | ${textOf({ version: 2, anything: [] })} | unsupported
+  a version that is text is unsupported                                      | ${like({ version: 'v2' })} | unsupported
+  HTTP 400 alone is not treated as an unknown version                        | 400 bad | UPSTREAM_FAILED
+  HTTP 500 is not treated as an unknown version                              | 500 {} | UPSTREAM_FAILED
+  a broken transaction of version 1 is not treated as an unknown version     | ${textOf({ version: 1 })} | UPSTREAM_FAILED
+  a transaction of version 2 is read on request if its JSON has the known members | any ${like({ version: 2 })} | {"signature":"sig-1","signers":["payer"]}
+  a transaction of version 2 in an unknown shape is unsupported on request too | any ${textOf({ version: 2, anything: [] })} | unsupported
+`)('%s', async (_title, response = '', expected = '') => {
+  const [, status = '200', version, body = ''] = /^(?:(\d{3}) )?(any )?(.*)$/.exec(response) ?? [];
+  const { node } = nodeWith({ getTransaction: { status: Number(status), body } });
+  const found = await node.transaction('sig-1', 'finalized', version ? ANY_VERSION : undefined).then(
+    (shown) =>
+      JSON.parse(JSON.stringify(shown, (_, value) => (typeof value === 'bigint' ? `${value}` : value))),
+    // It stays recognizable as the failure of all nodes.
+    (error) => ([error, asUpstreamFailure(error)].every(isUnsupportedVersion) ? 'unsupported' : error.code),
+  );
+  const isFailure = ['UPSTREAM_FAILED', 'unsupported', 'null'].includes(expected);
+  expect(isFailure ? String(found) : found).toEqual(
+    isFailure ? expected : expect.objectContaining(JSON.parse(expected)),
+  );
+});
 
-  it.each([
-    ['the refusal of production', { body: unsupported }],
-    ['the refusal of production under HTTP 400', { status: 400, body: unsupported }],
-    ['version 2 shown in spite of the maximum', result({ ...FOUND, version: 2 })],
-    ['version 2 in a shape that is not known', result({ version: 2, anything: [] })],
-    ['a version that is text', result({ ...FOUND, version: 'v2' })],
-  ])('a transaction of an unknown version is unsupported: %s', async (_name, answer) => {
-    const { node } = nodeWith({ getTransaction: answer });
-    const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
-    expect(isUnsupportedVersion(failure)).toBe(true);
-    // Also as the failure of all nodes.
-    expect(isUnsupportedVersion(asUpstreamFailure(failure))).toBe(true);
-  });
+it.each(Object.entries(TRANSACTION_ERRORS))(
+  'a transaction with the error %s has failed',
+  async (_name, err) => {
+    const { node } = nodeWith({ getTransaction: { body: withMeta({ err }) } });
+    expect(await node.transaction('sig-1', 'finalized')).toMatchObject({ failed: true });
+  },
+);
 
-  it('a transaction of an unknown version is read on request if its JSON has the known members', async () => {
-    const shown = (value: object) => {
-      const { node } = nodeWith({ getTransaction: result(value) });
-      return node.transaction('sig-1', 'finalized', ANY_VERSION).catch(isUnsupportedVersion);
-    };
-    expect(await shown({ ...FOUND, version: 2 })).toMatchObject({ signature: 'sig-1', signers: ['payer'] });
-    expect(await shown({ version: 2, anything: [] })).toBe(true);
-  });
-
-  it('other failures are not treated as a transaction of an unknown version', async () => {
-    for (const answer of [{ status: 400, body: 'bad' }, { status: 500, body: {} }, result({ version: 1 })]) {
-      const { node } = nodeWith({ getTransaction: answer });
-      const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
-      expect(isUnsupportedVersion(failure)).toBe(false);
-    }
+it('a transaction of version 1 is read from a recorded response of a production node', async () => {
+  const { transaction } = versionOne;
+  const { node } = nodeWith({ getTransaction: result(versionOne) });
+  expect(await node.transaction('sig-1', 'finalized')).toEqual({
+    ...{ signature: transaction.signatures[0], slot: 449_391_489n, blockTime: 1_790_083_456 },
+    ...{ failed: true, fee: 5_003n, preTokens: [], postTokens: [] },
+    ...{ accounts: transaction.message.accountKeys, signers: [transaction.message.accountKeys[0]] },
+    preLamports: [588_947_744n, 1_781_760n, 1_141_440n],
+    postLamports: [588_942_741n, 1_781_760n, 1_141_440n],
   });
 });
 
