@@ -5,7 +5,7 @@ import type { Kind } from '../../src/custody/kernel/operation.ts';
 import { KEY_ROTATED, reasonText } from '../../src/custody/kernel/reason.ts';
 import { type AbsrPorts, DailyMint } from '../../src/custody/reserve/daily-mint.ts';
 import { wallet } from '../kit/addresses.ts';
-import { createCustodianWorld, keyed } from '../kit/custodian.ts';
+import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { createKernel, createTools } from '../kit/kernel.ts';
 import {
@@ -13,15 +13,15 @@ import {
   FEE,
   planned,
   SOL,
-  settling,
   signed,
   signingOf,
   statusOf,
   view,
 } from '../kit/sample-operations.ts';
-import { msOf, playScenes } from '../kit/scenes.ts';
+import { eachScene, msOf, playScenes } from '../kit/scenes.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { playCustody } from './custody-scenes.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 const OLD = wallet(77);
@@ -88,43 +88,39 @@ it("an operation of an earlier key reserves nothing of the new key's balance, bu
   });
 });
 
-describe('after a rotation', () => {
-  it('a swap of the earlier key settles to its own address, and a new swap has the new key', async () => {
-    const w = createCustodianWorld();
-    w.add(settling({ id: 'swap:old', signer: OLD, signing: signingOf('old') }));
-    const searched: string[] = [];
-    const { historyOf } = w.swap;
-    Object.assign(w.swap, {
-      historyOf: (address: string) => {
-        searched.push(address);
-        return historyOf(address);
-      },
-    });
-    w.bridge.nextReport = () => ({ state: 'refunded', amount: lamports(SOL) });
-    await w.custody.wake();
-    searched.length = 0;
-    await w.pass(60_000);
-    expect(new Set(searched)).toEqual(new Set([OLD]));
-    expect(await w.custody.createSwap(keyed('new'))).toMatchObject({ type: 'created' });
-    expect(w.journal.get('swap:key-new')?.signer).toBe(w.deps.signer.address);
-    expect(w.journal.get('swap:old')?.signer).toBe(OLD);
-  });
+/** A swap that an earlier key has sent and that settles. */
+const OLD_SWAP = `add settling id=swap:old signer=${OLD} signing=old`;
 
-  it('the caller of a swap that was planned with the earlier key is told to create a new swap', async () => {
-    const w = createCustodianWorld();
-    w.add(planned({ id: 'swap:key-a', signer: OLD, plan: { bodyHash: `body-${SOL}` } }));
-    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
-      type: 'refused',
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'key_rotated' } },
-    });
-    expect(w.signatures()).toBe(0);
+eachScene(`
+  a change of the key leaves the journal verified and does not freeze signing
+    | ${OLD_SWAP}; wake; frozen = null; list = swap:old
+  a swap of the earlier key settles to its own address, and a new swap has the new key
+    | ${OLD_SWAP}; refund; wake; searched; pass 1m; searched = old; swap new = created; signer swap:key-new = new; signer swap:old = old
+  the caller of a swap that was planned with the earlier key is told to create a new swap
+    | planned-with-old-key a; swap a = SWAPS_PAUSED reason:key_rotated; signatures = 0
+`)('%s', (_title, steps = '') => {
+  const w = createCustodianWorld();
+  const { historyOf } = w.swap;
+  const searched = new Set<string>();
+  const nameOf = (address = '') => ({ [OLD]: 'old', [w.deps.signer.address]: 'new' })[address] ?? address;
+  Object.assign(w.swap, {
+    historyOf(address: string) {
+      searched.add(nameOf(address));
+      return historyOf(address);
+    },
   });
-
-  it('a change of the key leaves the journal verified and does not freeze signing', async () => {
-    const w = createCustodianWorld();
-    w.add(settling({ id: 'swap:old', signer: OLD, signing: signingOf('old') }));
-    await w.custody.wake();
-    expect(await w.custody.report()).toMatchObject({ frozen: null, openOperations: 1 });
+  return playCustody(steps, w, {
+    refund: () =>
+      Object.assign(w.bridge, { nextReport: () => ({ state: 'refunded', amount: lamports(SOL) }) }),
+    'planned-with-old-key': (name: string) =>
+      w.add(planned({ id: `swap:key-${name}`, signer: OLD, plan: { bodyHash: `body-${SOL}` } })),
+    /** Whose history was searched since the last look. */
+    searched() {
+      const names = [...searched].join(', ');
+      searched.clear();
+      return names;
+    },
+    signer: (id: string) => nameOf(w.journal.get(id)?.signer),
   });
 });
 
