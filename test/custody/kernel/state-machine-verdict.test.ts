@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type NodeView, prunedNodes, withLateWitnesses } from '../../../src/custody/kernel/observation.ts';
 import { attemptVerdict, expiryHeight } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
@@ -70,67 +70,51 @@ eachScene(`
   expect(attemptVerdict(signingOf('one'), shown.toReversed(), Number(quorum))).toBe(verdict);
 });
 
-describe('a witness', () => {
-  const { slot, witnesses, ...bare } = signingOf('one');
-  const old = { ...bare, slot, witnesses: [] };
+const BOTH = 'one 900/818, two 900/818';
+const THREE = `three 950/860, ${BOTH}`;
+/** The nodes whose slot and height were recorded at the signing, such as `one 900/818`. */
+const witnessesOf = (text: string) =>
+  text
+    .split(', ')
+    .filter((each) => each !== '')
+    .map((each) => {
+      const [node = '', slot = '', height = ''] = each.split(/[ /]/);
+      return { node, slot: BigInt(slot), height: BigInt(height) };
+    });
+const signingBy = (witnesses: string) => ({ ...signingOf('one'), witnesses: witnessesOf(witnesses) });
 
-  it('a node proves expiry only above its own height at the signing plus 150 blocks and a margin of 32 blocks', () => {
-    expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
-    expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
-  });
-
-  it('without stored heights, a node can prove expiry once its finalized slot has reached the slot of the signing', () => {
-    const views = [
-      view({ finalizedSlot: 900n, finalizedHeight: 870n }),
-      view({ node: 'two', finalizedSlot: 899n }),
-    ];
-    const witnessed = withLateWitnesses(old, views);
-    expect(witnessed.witnesses).toEqual([{ node: 'one', slot: 900n, height: 870n }]);
-    expect(attemptVerdict(old, [deathProof({ finalizedHeight: 5_000n })], 1)).toBe('unseen');
-    expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_052n })], 1)).toBe('unseen');
-    expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
-  });
-
-  it('a node keeps the height that was recorded for it at the signing', () => {
-    expect(withLateWitnesses(signingOf('one'), [view({ finalizedHeight: 5_000n })])).toEqual(
-      signingOf('one'),
-    );
-  });
+/** The recorded nodes, what nodes show now, and the nodes that can prove expiry. The signing was in slot 900. */
+eachScene(`
+  without stored heights, a node can prove expiry once its finalized slot has reached the slot of the signing | | one view finalizedSlot=900 finalizedHeight=870, two view finalizedSlot=899 | one 900/870
+  a node keeps the height that was recorded for it at the signing        | ${BOTH}  | one view finalizedHeight=5000   | ${BOTH}
+  an added node must have reached the slots of all recorded nodes        | ${THREE} | four view finalizedSlot=949     | ${THREE}
+  an added node that has reached the slots of all recorded nodes counts  | ${THREE} | four view finalizedSlot=950     | ${THREE}, four 900/950
+  a recorded node is not added again                                     | ${THREE} | two view finalizedSlot=2000     | ${THREE}
+  an added node must have reached the slot of the signing                | one 800/818, two 800/818 | four view finalizedSlot=899 | one 800/818, two 800/818
+  an added node that has reached the slot of the signing counts          | one 800/818, two 800/818 | four view finalizedSlot=900 | one 800/818, two 800/818, four 900/950
+`)('%s', (_title, recorded = '', views = '', expected = '') => {
+  const { witnesses } = withLateWitnesses(signingBy(recorded), views.split(', ').map(viewOf));
+  expect(witnesses).toEqual(witnessesOf(expected));
 });
 
-it('a node added after the signing must have reached the slot of the signing and the slots of all recorded nodes', () => {
-  const { witnesses, ...bare } = signingOf('one');
-  const signing = {
-    ...bare,
-    witnesses: [...witnesses, { node: 'three', slot: 950n, height: 860n }].toReversed(),
-  };
-  const added = (node: string, finalizedSlot: bigint) =>
-    withLateWitnesses(signing, [view({ node, finalizedSlot })]).witnesses.length - 3;
-  expect([added('four', 949n), added('four', 950n), added('two', 2_000n)]).toEqual([0, 1, 0]);
-  const unknown = { ...bare, witnesses: witnesses.map((one) => ({ ...one, slot: 800n })) };
-  const late = (finalizedSlot: bigint) => withLateWitnesses(unknown, [view({ node: 'four', finalizedSlot })]);
-  expect([late(899n), late(900n)].map((one) => one.witnesses.length)).toEqual([2, 3]);
+it('a node proves expiry only above its own height at the signing plus 150 blocks and a margin of 32 blocks', () => {
+  expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
+  expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
+  const verdict = (recorded: string, height: bigint) =>
+    attemptVerdict(signingBy(recorded), [deathProof({ finalizedHeight: height })], 1);
+  expect([verdict('', 5_000n), verdict('one 900/870', 1_052n), verdict('one 900/870', 1_053n)]).toEqual([
+    'unseen',
+    'unseen',
+    'dead',
+  ]);
 });
 
-describe('a node has pruned the history of an attempt', () => {
-  const pruned = (...views: NodeView[]) => prunedNodes(signingOf('one'), views);
-
-  it('a node has pruned an attempt if its history starts after the slot that the node had at the signing', () => {
-    expect(pruned(view({ firstAvailableSlot: 900n }))).toEqual([]);
-    expect(pruned(view({ firstAvailableSlot: 901n }))).toEqual(['one']);
-  });
-
-  it("each node's pruning is judged by its own slot at the signing, not by the slot of another witness", () => {
-    const { witnesses, ...bare } = signingOf('one');
-    const signing = { ...bare, witnesses: witnesses.map((one, at) => ({ ...one, slot: 900n + BigInt(at) })) };
-    const views = ['one', 'two'].map((node) => view({ node, firstAvailableSlot: 901n }));
-    expect(prunedNodes(signing, views)).toEqual(['one']);
-  });
-
-  it.each<[string, Partial<NodeView>]>([
-    ['has no recorded slot', { node: 'three', firstAvailableSlot: 5_000n }],
-    ['did not report its history', { firstAvailableSlot: null }],
-  ])('does not assume that a node has pruned an attempt if the node %s', (_name, change) => {
-    expect(pruned(view(change))).toEqual([]);
-  });
+eachScene(`
+  a node has not pruned an attempt if its history starts at the slot that the node had at the signing | ${BOTH} | one view firstAvailableSlot=900 |
+  a node has pruned an attempt if its history starts after the slot that the node had at the signing  | ${BOTH} | one view firstAvailableSlot=901 | one
+  each node's pruning is judged by its own slot at the signing, not by the slot of another witness    | one 900/818, two 901/818 | one view firstAvailableSlot=901, two view firstAvailableSlot=901 | one
+  does not assume that a node has pruned an attempt if the node has no recorded slot                  | ${BOTH} | three view firstAvailableSlot=5000 |
+  does not assume that a node has pruned an attempt if the node did not report its history            | ${BOTH} | one view firstAvailableSlot=null |
+`)('%s', (_title, recorded = '', views = '', expected) => {
+  expect(prunedNodes(signingBy(recorded), views.split(', ').map(viewOf)).join(', ')).toBe(expected);
 });
