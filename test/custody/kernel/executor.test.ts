@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
@@ -62,6 +62,14 @@ const paid: Settled = {
   once: ['output:t:0'],
 };
 
+/** Its members cannot be read, as after a defect in a module. */
+const THROWING: Settled = {
+  ...pending,
+  get once(): string[] {
+    throw new TypeError('a defect');
+  },
+};
+
 /** Plays steps with the executor. Facts are those of the first row unless a step names another. */
 function createVerbs() {
   let settled: () => Promise<Settled> = async () => pending;
@@ -69,8 +77,13 @@ function createVerbs() {
   let prepare: () => Promise<Prepared> = async () => ready();
   let canBook = true;
   const booked: string[] = [];
+  const asked: string[] = [];
+  let throwing = '';
   const w = createKernel({
-    settle: () => settled(),
+    async settle({ id }) {
+      asked.push(id);
+      return id === throwing ? THROWING : settled();
+    },
     onEnd({ id, state }) {
       w.journal.setMeta('written', id);
       if (!canBook) throw new Error('broken');
@@ -140,10 +153,32 @@ function createVerbs() {
     land: (more = '0') => land(w.chain, { debit: lamports(SOL + FEE + BigInt(more)) }),
     landing: (how: string) => Object.assign(w.chain, { nextLanding: LANDINGS[how] }),
     settle(how: string) {
-      settled = async () =>
-        how === 'paid' ? paid : Promise.reject(upstreamFailed('near-intents', 'timeout'));
+      settled = async () => {
+        if (how === 'never') await new Promise(() => undefined);
+        if (how === 'unread') throw upstreamFailed('near-intents', 'timeout');
+        return how === 'paid' ? paid : pending;
+      };
     },
-    drive: () => w.executor.driveDue(5),
+    'settle-throws': (id: string) => {
+      throwing = id;
+    },
+    /** An operation that settles, and is due this many milliseconds from now. */
+    'add-due': (id: string, ms: string) =>
+      void w.add(settling({ id, signing: null, dueAt: w.clock.now + Number(ms) })),
+    /** The operations whose settlement was read, in order. */
+    asked: () => asked.join(' '),
+    unverified: () => Object.assign(w.state, { isVerified: false }),
+    drive: (limit = '5') => w.executor.driveDue(Number(limit)),
+    /** Runs due operations and does not wait for those that a slow upstream holds. */
+    async 'begin-due'(limit: string) {
+      void w.executor.driveDue(Number(limit));
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    'drive-one': (id: string) => w.executor.drive(id),
+    /** Runs an operation and does not wait for it. */
+    begin: (id: string) => void w.executor.drive(id),
+    finish: (id: string) => w.executor.finish(id, 25_000),
+    'due-now': () => w.tools.agenda.due('operation', 5).join(' ') || 'none',
     'drive-fails': () =>
       w.executor.drive('swap:one').then(
         () => 'no',
@@ -160,7 +195,7 @@ function createVerbs() {
     outcome: (id?: string) => JSON.stringify(w.row(id).outcome),
     due: (id?: string) => `${((w.row(id).dueAt ?? 0) - w.clock.now) / 1_000}s`,
     sent: () => w.chain.sent.join() || 'nothing',
-    order: () => w.order.join(', '),
+    order: () => w.order.join(', ') || 'nothing',
     signing() {
       const { signature, wire, ...at } = w.row().signing ?? {};
       expect(at).toEqual(SIGNED_AT);
@@ -247,69 +282,20 @@ playScenes(`
     | close swap:x; drive; reason swap:x = quote_signature; due swap:x = 3600s; logged operation_held = 1; signs = 0
   a failed swap with money outstanding is checked once an hour and may still be paid
     | add outstanding 0; drive; held = 0 reserved, ${SOL} unsettled; due = 3600s; settle paid; wait 1h; drive; row = failed late after 1 looks; held = 0 reserved, 0 unsettled; used output:t:0 = swap:one
+  a call that waits for the end of an operation returns at once while the journal is not verified
+    | add signed 1; unverified; finish swap:one; row = signed sent after 1 looks; sent = nothing
+  no operation runs while the journal is not verified
+    | add signed 1; unverified; drive; row = signed sent after 1 looks; sent = nothing
+  runs a limited number of due operations at a time, the longest overdue first, none before its time
+    | add-due swap:1 -1; add-due swap:2 -2; add-due swap:3 -3; add-due swap:4 -4; add-due swap:later 1; drive 3; asked = swap:4 swap:3 swap:2; drive; asked = swap:4 swap:3 swap:2 swap:1
+  starts no more operations than the limit of a run, whatever others are still running
+    | add-due swap:slow1 -1; add-due swap:slow2 -1; settle never; begin swap:slow1; begin swap:slow2; settle pending; add-due swap:1 -11; add-due swap:2 -12; add-due swap:3 -13; add-due swap:4 -14; add-due swap:5 -15;
+      drive 3; asked = swap:slow1 swap:slow2 swap:5 swap:4 swap:3
+  operations that run already take no place of those that wait
+    | add-due swap:slow1 -20; add-due swap:slow2 -20; settle never; begin swap:slow1; begin swap:slow2; settle pending; add-due swap:1 -11; add-due swap:2 -12; add-due swap:3 -13; add-due swap:4 -14;
+      begin-due 3; asked = swap:slow1 swap:slow2 swap:4 swap:3 swap:2
+  ignores the id of an operation that does not exist
+    | drive-one swap:nobody; order = nothing
+  an operation that throws is logged, is retried later, and does not block the others
+    | add-due swap:bad -1; add-due swap:good 0; settle-throws swap:bad; drive; logged work_failed = 1; due-now = none; row swap:good = settling settling after 1 looks
 `)(createVerbs);
-
-it('a call that waits for the end of an operation returns at once while the journal is not verified', async () => {
-  const w = createKernel();
-  w.add(signed({ looks: 1 }));
-  w.state.isVerified = false;
-  await w.executor.finish(w.row().id, 25_000);
-  expect(w.row()).toMatchObject({ state: 'signed', looks: 1 });
-});
-
-describe('due operations', () => {
-  it('runs a limited number of due operations at a time, the longest overdue first, none before its time', async () => {
-    const asked: string[] = [];
-    const w = createKernel({
-      async settle({ id }) {
-        asked.push(id);
-        return pending;
-      },
-    });
-    for (let at = 1; at <= 4; at++) w.add(settling({ id: `swap:${at}`, signing: null, dueAt: NOW - at }));
-    w.add(settling({ id: 'swap:later', signing: null, dueAt: NOW + 1 }));
-    await w.executor.driveDue(3);
-    expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
-  });
-
-  it('starts no more operations than the limit of a run, whatever others are still running', async () => {
-    const asked: string[] = [];
-    const gate = Promise.withResolvers<void>();
-    const w = createKernel({
-      async settle({ id }) {
-        asked.push(id);
-        if (id.startsWith('swap:slow')) await gate.promise;
-        return pending;
-      },
-    });
-    const add = (id: string, dueAt: number) => w.add(settling({ id, signing: null, dueAt }));
-    const slow = ['swap:slow1', 'swap:slow2'].map((id) => w.executor.drive(add(id, NOW - 1).id));
-    for (let at = 1; at <= 5; at++) add(`swap:${at}`, NOW - 10 - at);
-    await w.executor.driveDue(3);
-    gate.resolve();
-    await Promise.all(slow);
-    expect(asked).toEqual(['swap:slow1', 'swap:slow2', 'swap:5', 'swap:4', 'swap:3']);
-  });
-
-  it('ignores the id of an operation that does not exist', async () => {
-    const w = createKernel();
-    await w.executor.drive('swap:nobody');
-    expect(w.order).toEqual([]);
-  });
-
-  it('an operation that throws is logged, is retried later, and does not block the others', async () => {
-    const broken: Settled = {
-      ...pending,
-      get once(): string[] {
-        throw new TypeError('a defect');
-      },
-    };
-    const w = createKernel({ settle: async (op) => (op.id === 'swap:bad' ? broken : pending) });
-    w.add(settling({ id: 'swap:bad', signing: null, dueAt: NOW - 1 }));
-    w.add(settling({ id: 'swap:good', looks: 0 }));
-    await w.executor.driveDue(5);
-    expect(w.logged).toContain('work_failed');
-    expect(w.tools.agenda.due('operation', 5)).toEqual([]);
-    expect(w.row('swap:good')).toMatchObject({ looks: 1 });
-  });
-});
