@@ -115,7 +115,7 @@ async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<
   } catch (failure) {
     const error = String(failure).slice(0, 200);
     log({ level: 'warn', event: 'mirror_failed', waiting: rows.length, error });
-    // D1 has refused nothing that it did not answer in time.
+    // A late response is an outage, not a refusal of a row.
     if (failureReason(failure) === 'timeout' || !(await acceptsWrites(ports.mirror))) return 'down';
     const [alone, second] = rows;
     if (alone && !second) ports.agenda.failed(REFUSED_ROW, refusedKey(alone), { reason: 'refused', error });

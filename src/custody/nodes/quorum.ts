@@ -25,7 +25,7 @@ export type Decide<T, R> = (
   complete: boolean,
 ) => { readonly agreed: R } | undefined;
 
-/** The answers to several questions from one call, and one figure. */
+/** What one call to a node returned: the responses to several questions, and one figure. */
 export type List<T> = { readonly values: readonly T[]; readonly figure: bigint };
 
 export type NodeAgreement = {

@@ -98,7 +98,7 @@ type PaymentCase =
  * request was paid. `underpaid`: short, after `MAX_PARTS` parts.
  */
 type OwedBack = 'late' | 'double' | 'underpaid';
-/** The state of a request's purchase on the chain, read before its payment is booked. */
+/** The state of a request's purchase on the chain, read before its payment is recorded. */
 type SaleRead = Checked & { readonly requestId: string };
 
 export async function confirmPayment(
