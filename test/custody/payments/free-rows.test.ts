@@ -95,8 +95,8 @@ it('D1, which keeps old mints longer than the custodian, accepts new requests fo
   await flushOutbox({ ...world.context, mirror: createD1Mirror(d1) });
   expect(world.journal.queue.backlog()).toBe(0);
   expect(db.prepare('SELECT id, mint_address AS mint FROM tokens ORDER BY id').all()).toEqual([
-    { id: '1', mint: '3' },
-    { id: '2', mint: '2' },
-    { id: '3', mint: '1' },
+    { id: '4', mint: '3' },
+    { id: '5', mint: '2' },
+    { id: '6', mint: '1' },
   ]);
 });
