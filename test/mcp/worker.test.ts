@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { requestClient } from '../../src/core/client-network.ts';
 import worker from '../../src/mcp/worker.ts';
 import { floodGate } from '../kit/flood-gate.ts';
+import { eachRow } from '../kit/scenes.ts';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asry_epoch', arguments: {} } };
 
@@ -33,15 +34,11 @@ async function call(headers: Readonly<Record<string, string>>, isAdmitted: (key:
   return { status: response.status, clients: [...new Set(clients)], keys };
 }
 
-it.each([
-  ['an IPv4 address', { 'cf-connecting-ip': '198.51.100.7' }, '198.51.100.7'],
-  ['an IPv6 address', { 'cf-connecting-ip': '2001:db8:1:2:3::4' }, '2001:db8:1:2::/64'],
-  [
-    'a Worker of the platform',
-    { 'cf-connecting-ip': '2a06:98c0:3600::103', 'cf-worker': 'shop.example' },
-    'workers shop.example',
-  ],
-])('the API counts the calls of a tool for its caller: %s', async (_kind, headers, client) => {
+eachRow<[kind: string, headers: Readonly<Record<string, string>>, client: string]>(`
+  an IPv4 address          | { "cf-connecting-ip": "198.51.100.7" }                                     | "198.51.100.7"
+  an IPv6 address          | { "cf-connecting-ip": "2001:db8:1:2:3::4" }                                | "2001:db8:1:2::/64"
+  a Worker of the platform | { "cf-connecting-ip": "2a06:98c0:3600::103", "cf-worker": "shop.example" } | workers shop.example
+`)('the API counts the calls of a tool for its caller: %s', async (_kind, headers, client) => {
   const { status, clients } = await call(headers, () => true);
   expect([status, clients]).toEqual([200, [client]]);
 });

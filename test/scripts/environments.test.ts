@@ -63,14 +63,11 @@ it('staging has every binding that production has', () => {
 });
 
 const DATABASE = 'database_name = "sluice-staging"';
+const KV = '[[env.staging.kv_namespaces]]';
 it.each([
   ['the database id', DATABASE, `${DATABASE}\ndatabase_id = "3f9c2a10-1111-4111-8111-0123456789ab"`],
   ['the database name', DATABASE, 'database_name = "sluice"'],
-  [
-    'the KV namespace',
-    '[[env.staging.kv_namespaces]]',
-    '[[env.staging.kv_namespaces]]\nid = "0123456789abcdef0123456789abcdef"',
-  ],
+  ['the KV namespace', KV, `${KV}\nid = "0123456789abcdef0123456789abcdef"`],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
   ['the name of the Worker', 'name = "sluice-staging"', 'name = "sluice"'],
 ])('refuses %s of production for staging', (_what, find, replace) => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { toolCallOf, valuesIn } from '../../site/build/call-examples.ts';
 import { matching, namedHits, PAGE_HITS, tokenHit } from '../../site/parts/search-hits.ts';
 import { exampleOf } from '../kit/example.ts';
+import { eachScene } from '../kit/scenes.ts';
 
 const SOLANA = 'So11111111111111111111111111111111111111112';
 const own = {
@@ -26,20 +27,17 @@ it.each([
   expect(urls(matching(PAGE_HITS, text.split(' ')))).toContain(url);
 });
 
-it.each([
-  ['the reserve’s Bitcoin address', own.bitcoin, ['/reserves']],
-  ['the reserve’s Solana address', own.solana, ['/reserves']],
-  ['the official mint of ABSR', own.absrMint, [`/token/${own.absrMint}`]],
-  ['the symbol of ABSR', 'Absr', [`/token/${own.absrMint}`]],
-  ['the symbol of a token that is not configured', 'asry', []],
-  [
-    'an invoice id',
-    '41973CE1-e6e6-48aa-93ea-f2fba8232c7b',
-    ['/tokens/new?invoice=41973ce1-e6e6-48aa-93ea-f2fba8232c7b'],
-  ],
-  ['a signature', '2'.repeat(88), [`/swap?swap=${'2'.repeat(88)}`, `/asry?claim=${'2'.repeat(88)}`]],
-  ['a word', 'otter', []],
-])('a search for %s leads to everything that the service knows about it', (_what, text, found) => {
+const ID = '41973ce1-e6e6-48aa-93ea-f2fba8232c7b';
+eachScene(`
+  the reserve’s Bitcoin address | ${own.bitcoin}      | /reserves
+  the reserve’s Solana address  | ${own.solana}       | /reserves
+  the official mint of ABSR     | ${own.absrMint}     | /token/${own.absrMint}
+  the symbol of ABSR            | Absr                | /token/${own.absrMint}
+  the symbol of a token that is not configured | asry
+  an invoice id                 | ${ID.toUpperCase()} | /tokens/new?invoice=${ID}
+  a signature                   | ${'2'.repeat(88)}   | /swap?swap=${'2'.repeat(88)} | /asry?claim=${'2'.repeat(88)}
+  a word                        | otter
+`)('a search for %s leads to everything that the service knows about it', (_what, text = '', ...found) => {
   expect(urls(namedHits(text, own))).toEqual(found);
 });
 
