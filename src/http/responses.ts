@@ -33,7 +33,7 @@ export const listResponse = <S extends z.ZodType>(schema: S, description: string
 export const atomsText = (description: string, example: string) =>
   z.string().openapi({ description, example });
 
-export const nextCursor = z.string().nullable().describe('cursor of the next page; null on the last page');
+export const nextCursor = z.string().nullable().describe('null on the last page');
 
 /** Name of the error schema of a route. It lists the codes; the schema of the codes has their meanings. */
 export const ERROR_RESPONSE = 'Error';

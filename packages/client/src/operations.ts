@@ -169,7 +169,7 @@ export type BitcoinTransactions = {
   /** When the list was read */ as_of: string;
   /** True when every source is unavailable and an older list is shown */ stale: boolean;
   /** The upstream that responded */ source: string;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type SolanaTransactions = {
@@ -182,7 +182,7 @@ export type SolanaTransactions = {
   /** When the list was read */ as_of: string;
   /** True when every source is unavailable and an older list is shown */ stale: boolean;
   /** The upstream that responded */ source: string;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type Treasury = { treasury_address: string };
@@ -229,7 +229,7 @@ export type ProofHistory = {
     bitcoin: { address: string; signature: string };
     solana: { address: string; signature: string };
   }>;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type AbsrSummary = {
@@ -282,7 +282,7 @@ export type AbsrTransactions = {
     /** Unix seconds */ blockTime: number | null;
     amountSatoshis: string;
   }>;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type SwapMinimum = {
@@ -368,7 +368,7 @@ export type SwapHistory = {
     amountLamports: string;
     btcSatoshis: string | null;
   }>;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type InvoiceCreated = Invoice & { message: string };
@@ -450,7 +450,7 @@ export type InvoiceConfirmed = {
 
 export type InvoiceConfirm = {
   invoice_id: string;
-  /** Signature of the payment, base58 of 64 bytes */ tx_signature: string;
+  /** Signature of the payment in base58 */ tx_signature: string;
 };
 
 export type TokenQuote = {
@@ -465,7 +465,7 @@ export type TokenQuote = {
 
 export type Tokens = {
   tokens: Array<Token>;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type Token = {
@@ -533,7 +533,7 @@ export type TokenSearch = { tokens: Array<Token>; next_cursor: string | null };
 
 export type Listings = {
   listings: Array<Listing>;
-  /** cursor of the next page; null on the last page */ next_cursor: string | null;
+  /** null on the last page */ next_cursor: string | null;
 };
 
 export type Listing = {
@@ -567,7 +567,7 @@ export type ListingConfirmed = { ok: true; listing: Listing; message: string };
 
 export type ListingConfirm = {
   listing_request_id: string;
-  /** Signature of the payment, base58 of 64 bytes */ tx_signature: string;
+  /** Signature of the payment in base58 */ tx_signature: string;
 };
 
 export type ExchangeMinimum = ExchangeSource & ({
@@ -701,7 +701,7 @@ export type AsryClaim = {
 
 export type AsryClaimRequest = {
   asset: 'USDC' | 'USDT';
-  /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
+  /** Signature of the payment in base58 */ depositTxSignature: string;
   /** Expected received amount in whole tokens; must equal amountAtomic if both are given; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
   /** Value of the reward to pay now, at least 1 %. Later calls claim the rest; the fourth pays all of it */ rewardUsd?: number | string;

@@ -134,7 +134,7 @@ const claimRoute = createRoute({
             context.addIssue('must be a Solana signature: base58 of 64 bytes');
             return z.NEVER;
           })
-          .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' }),
+          .openapi({ ...SIGNATURE, description: 'Signature of the payment in base58' }),
         amount: amount(
           DOLLAR_DECIMALS,
           'Expected received amount in whole tokens; must equal amountAtomic if both are given',
@@ -205,7 +205,7 @@ const recordRoute = createRoute({
     params: z.object({
       signature: z
         .string()
-        .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' }),
+        .openapi({ ...SIGNATURE, description: 'Signature of the payment in base58' }),
     }),
   },
   responses: {

@@ -117,7 +117,7 @@ export const address = z.string().refine(isAddress, 'must be a Solana address').
 /** The payment that the caller confirms; the custodian checks it. */
 export const paymentSignature = z
   .string()
-  .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' });
+  .openapi({ ...SIGNATURE, description: 'Signature of the payment in base58' });
 
 /** The id of an invoice or a listing request, in upper or lower case; any other string is not found. */
 export const requestId = z.string().toLowerCase().openapi({ format: 'uuid' });
