@@ -4,11 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Marked } from 'marked';
+import { Marked, type Tokens } from 'marked';
 import type { Assets } from './assets.ts';
 
 /** @property date ISO date of the release; null for what no release has yet */
 export type Changes = { readonly version: string; readonly date: string | null; readonly html: string };
+
+const isForOperators = ({ text }: Tokens.ListItem): boolean => text.startsWith('Operators:');
 
 /** @param source web address of the repository, for links to its other files */
 export function changesOf(markdown: string, source: string): Changes[] {
@@ -16,6 +18,17 @@ export function changesOf(markdown: string, source: string): Changes[] {
     walkTokens(token) {
       if (token.type === 'link' && !/^https?:/.test(token.href))
         token.href = `${source}/blob/main/${token.href}`;
+    },
+    renderer: {
+      // Most readers are callers: the entries for operators are folded.
+      list({ items }: Tokens.List) {
+        const operators = items.filter(isForOperators);
+        if (operators.length === 0) return false;
+        const listed = (some: readonly Tokens.ListItem[]): string =>
+          some.length === 0 ? '' : `<ul>\n${some.map((item) => this.listitem(item)).join('')}</ul>\n`;
+        const callers = items.filter((item) => !isForOperators(item));
+        return `${listed(callers)}<details class="more">\n<summary>For operators: ${operators.length} entries</summary>\n${listed(operators)}</details>\n`;
+      },
     },
   });
   const [, ...sections] = markdown.split(/^## /m);

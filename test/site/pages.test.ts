@@ -246,6 +246,24 @@ describe('the preview of a shared link', () => {
   });
 });
 
+it('the list of changes folds the entries for operators, and names the version that the site was built from', async () => {
+  const changes = changesOf(
+    '# Changelog\n\n## [Unreleased]\n\n- One\n- Operators: two\n- Three\n- Operators: four\n',
+    SOURCE,
+  );
+  expect(changes[0]?.html).toMatch(
+    /^<ul>\n<li>One<\/li>\n<li>Three<\/li>\n<\/ul>\n<details class="more">\n<summary>For operators: 2 entries<\/summary>\n<ul>\n.*two.*four/s,
+  );
+  const release = { version: '1.1.0', commit: 'c0ffee'.repeat(6), source: SOURCE };
+  const assets = { origin: '', release, style: '', font: '', isDemonstration: false, scripts: {} };
+  const shown = (list: typeof changes): string => String(changesPage(list).Content({ assets }));
+  expect(shown(changes)).toMatch(
+    /built from version 1\.1\.0, commit <code>c0ffeec0ff<.*1\.1\.0, not dated yet/s,
+  );
+  const dated = [...changes, { version: '1.1.0', date: '2026-11-24', html: '' }];
+  expect(shown(dated)).toContain('After 1.1.0, not dated yet');
+});
+
 it('the feed of releases omits unreleased changes, and links to files in the repository', () => {
   const changes = changesOf(
     '# Changelog\n\n## [Unreleased]\n\n- Next\n\n## [1.1.0] - 2026-11-24\n\n- See [a & b](docs/a.md#b) for `<x>`\n',
