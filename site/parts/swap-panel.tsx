@@ -138,30 +138,41 @@ const Presets = ({ minimum, pick }: { minimum: SwapMinimum | null; pick: (amount
 );
 
 /** The quote, and the button that accepts it. The quote shows whether the service would accept a swap now. */
-function Offer({ estimate, busy, start }: { estimate: SwapEstimate; busy: boolean; start: () => void }) {
+export function Offer({
+  estimate,
+  busy,
+  start,
+}: {
+  estimate: SwapEstimate;
+  busy: boolean;
+  start: () => void;
+}) {
   const summary = useQuery('getAbsrSummary', {});
   const [agreed, setAgreed] = useState(false);
   return (
     <>
       <Receipt estimate={estimate} summary={summary.value} />
       <AsOf at={estimate.as_of} stale={estimate.stale} />
-      {estimate.creatable ? null : (
+      {estimate.creatable ? (
+        <>
+          <Check
+            id="swap-agreed"
+            label="This moves the reserve's SOL, not mine."
+            hint="The BTC goes to the reserve. I pay nothing and receive nothing."
+            on={agreed}
+            set={setAgreed}
+          />
+          <p class="row">
+            <button type="button" disabled={!agreed || busy} onClick={start}>
+              Start swap
+            </button>
+          </p>
+        </>
+      ) : (
         <Notice kind="warn" title="This swap cannot start now.">
           <p>{estimate.error}</p>
         </Notice>
       )}
-      <Check
-        id="swap-agreed"
-        label="This moves the reserve's SOL, not mine."
-        hint="The BTC goes to the reserve. I pay nothing and receive nothing."
-        on={agreed}
-        set={setAgreed}
-      />
-      <p class="row">
-        <button type="button" disabled={!agreed || busy || !estimate.creatable} onClick={start}>
-          Start swap
-        </button>
-      </p>
     </>
   );
 }

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { Offer } from '../../site/parts/swap-panel.tsx';
 import { SWAP_DETAILS, swapSteps } from '../../site/parts/swap-progress.tsx';
 import { swapDetails } from '../docs/markdown.ts';
+import { exampleOf } from '../kit/example.ts';
 
 const swap = (status: string, detail: string) => ({
   id: '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1',
@@ -45,4 +47,15 @@ it('each `detail` value of a failed swap is explained in a sentence', () => {
   const failed = [...swapDetails()].filter(([, status]) => status === 'failed');
   expect(failed).toHaveLength(7);
   for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);
+});
+
+it.each([
+  [true, { button: true, refusal: false }],
+  [false, { button: false, refusal: true }],
+])('a quote that can be accepted: %s, offers the button only then', (creatable, parts) => {
+  const estimate = { ...exampleOf('getSwapEstimate'), creatable };
+  const html = String(Offer({ estimate, busy: false, start: () => undefined }));
+  const shown = { button: html.includes('Start swap'), refusal: html.includes('cannot start now') };
+  expect(shown).toEqual(parts);
+  expect(html.includes('swap-agreed')).toBe(parts.button);
 });
