@@ -17,6 +17,9 @@ const asry = (atoms: string, epoch: Epoch, digits = 2): string =>
   grouped(rounded(formatAmount(BigInt(atoms), epoch.asryDecimals), digits));
 const dollars = (atoms: string): string => units(atoms, USD_DECIMALS);
 
+/** The day of an ISO 8601 time, in UTC. */
+const dayOf = (iso: string): string => iso.slice(0, 10);
+
 const curveOf = (epoch: Epoch) => ({
   cap: BigInt(epoch.capAtomic),
   depth: BigInt(epoch.depthAtomic),
@@ -62,8 +65,8 @@ const EpochTiles = ({ epoch }: { epoch: Epoch }) => (
     <Tile name="Earned so far" value={<Asry atoms={epoch.entitledAtomic} epoch={epoch} />} unit="ASRY">
       {`${counted(epoch.claims, 'claim')}, ${dollars(epoch.depositsAtomic)} USD`}
     </Tile>
-    <Tile name="Epoch" value={String(epoch.epoch)}>
-      a period of rewards, until <Moment iso={epoch.ends_at} />
+    <Tile name="Rewards until" value={dayOf(epoch.ends_at)}>
+      epoch {epoch.epoch}, a period of rewards, ends <Moment iso={epoch.ends_at} />
     </Tile>
   </div>
 );
