@@ -83,6 +83,10 @@ const Basin = ({ asset, name, figure, children }: BasinProps) => (
 const figureOf = <T,>({ value, failure }: Query<T>, show: (value: T) => string | null) =>
   value === null ? (failure === null ? undefined : null) : show(value);
 
+/** Whether the picture has the line at the level of ABSR, which needs both figures. */
+const isMarked = (reserves: Query<Reserves>, absr: Query<AbsrSummary>): boolean =>
+  reserves.value?.bitcoin.balanceSatoshis != null && absr.value?.coverage.supplySatoshis != null;
+
 const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<AbsrSummary> }) => (
   <dl class="basin-names">
     <Basin
@@ -98,6 +102,7 @@ const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<Abs
       figure={figureOf(reserves, ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'))}
     >
       At one address.
+      {isMarked(reserves, absr) ? ' The dotted line is the ABSR supply.' : ''}
     </Basin>
     <Basin
       asset="absr"
