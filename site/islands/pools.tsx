@@ -1,4 +1,5 @@
+import { OwnTokens } from '../parts/pool-price.tsx';
 import { Pools } from '../parts/pools-live.tsx';
 import { mount } from './mount.tsx';
 
-mount({ pools: Pools });
+mount({ own: OwnTokens, pools: Pools });

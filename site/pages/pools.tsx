@@ -1,4 +1,5 @@
 import { Live, type Page, Title } from '../layout.tsx';
+import { OwnTokens } from '../parts/pool-price.tsx';
 import { Pools } from '../parts/pools-live.tsx';
 
 export const pools: Page = {
@@ -9,11 +10,15 @@ export const pools: Page = {
   Content: () => (
     <>
       <Title name="Pools">
-        Three pools on Orca, where anyone can trade these tokens. Nothing here is advice, and coins in pools
-        are not in the reserve: they do not back ABSR.
+        Three pools on Orca that the operator has chosen. Anyone can use any symbol: this site does not check
+        who issues their tokens, and nothing here is advice. Coins in pools are not in the reserve and do not
+        back ABSR.
       </Title>
       <Live name="pools" json="/api/dex/pool-default">
         <Pools />
+      </Live>
+      <Live name="own">
+        <OwnTokens />
       </Live>
       <p class="fine below">
         When Orca’s API does not respond, the figures are read from the chain. Each pool shows the source and

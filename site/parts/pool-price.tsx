@@ -10,10 +10,10 @@ const symbolOf = (token: unknown): string =>
 
 type Rate = { readonly amount: string; readonly symbol: string };
 
-/** The price of one token in a pool that has it, and the symbol of the other side. */
+/** The price of one token in a pool that has it, which may be unknown, and the symbol of the other side. */
 function rateOf({ data }: Pool, mint: string): Rate | null {
-  if (!(Number(data.price) > 0)) return null;
-  if (data.tokenMintA === mint) return { amount: price(data.price), symbol: symbolOf(data.tokenB) };
+  const amount = Number(data.price) > 0 ? price(data.price) : 'unknown';
+  if (data.tokenMintA === mint) return { amount, symbol: symbolOf(data.tokenB) };
   return data.tokenMintB === mint ? { amount: inverse(data.price), symbol: symbolOf(data.tokenA) } : null;
 }
 
@@ -35,6 +35,22 @@ export function useTrade(mint: string): Trade {
   const unread = reads.filter(({ value }) => value === null);
   if (unread.length === 0) return { type: 'none', pools: reads.length };
   return { type: unread.some(({ failure }) => failure !== null) ? 'not_known' : 'reading' };
+}
+
+const ownText = (asset: string, { type }: Trade): string => {
+  if (type === 'none') return `${asset} is in none of these pools.`;
+  return type === 'pool' ? `${asset} is in one of these pools.` : '';
+};
+
+/** Whether the tokens of the service are in its pools. Nothing while it is not known. */
+export function OwnTokens() {
+  const summary = useQuery('getAbsrSummary', {}).value;
+  const [absr, asry] = [useTrade(summary?.absrMint ?? ''), useTrade(summary?.asryMint ?? '')];
+  return (
+    <p class="fine below">
+      {summary?.absrMint ? ownText('ABSR', absr) : ''} {summary?.asryMint ? ownText('ASRY', asry) : ''}
+    </p>
+  );
 }
 
 /** The price of a token in the first of the service's pools that has it. */

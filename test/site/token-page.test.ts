@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
 import { ownPath } from '../../site/parts/own-picture.tsx';
+import { OwnTokens } from '../../site/parts/pool-price.tsx';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenTile } from '../../site/parts/token-list.tsx';
 import { Initial } from '../../site/parts/token-text.tsx';
@@ -39,6 +40,36 @@ it('the page of a token states that no pool has it only if every pool of the ser
   expect(traded).not.toContain(none);
   expect(traded).toMatch(/0\.25.*USDC.*It trades in a pool at Orca/s);
 });
+
+it('a token in a pool without a price counts as traded, at an unknown price', () => {
+  const { data } = poolOf(MINT);
+  for (const price of ['0', null]) {
+    const html = pageWith({ ...OTHERS, getDefaultPool: { data: { ...data, price } } });
+    expect(html).not.toContain('Not traded anywhere');
+    expect(html).toMatch(/>unknown<.*USDC/s);
+  }
+});
+
+it.each([
+  ['absr', 'asry', 'absr', 'ABSR is in one of these pools. ASRY is in none of these pools.'],
+  ['absr', 'asry', 'c', 'ABSR is in none of these pools. ASRY is in none of these pools.'],
+  ['absr', null, 'c', 'ABSR is in none of these pools.'],
+])(
+  'with the mints %s of ABSR and %s of ASRY, the page of pools that have %s says: %s',
+  (absrMint, asryMint, pooled, text) => {
+    const answers = {
+      'getAbsrSummary {}': { ...exampleOf('getAbsrSummary'), absrMint, asryMint },
+      'getDefaultPool {}': poolOf(pooled),
+      'getSaethSausdPool {}': poolOf('a'),
+      'getSausdUsdcPool {}': poolOf('b'),
+    };
+    const shown = (some: Readonly<Record<string, unknown>>): string =>
+      withAnswers(some, () => String(OwnTokens())).replace(/<[^>]*>/g, '');
+    expect(shown(answers).trim()).toBe(text);
+    // Without one of the pools, nothing is known of it.
+    expect(shown({ ...answers, 'getSausdUsdcPool {}': undefined })).not.toContain('none');
+  },
+);
 
 it.each([
   [{}, 'Nobody has a right over this token', 'good'],

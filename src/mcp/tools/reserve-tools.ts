@@ -52,7 +52,10 @@ const poolGet = tool({
   annotations: READS,
   input: z.strictObject({
     address: solanaAddress.optional().describe('Takes precedence over `pool`'),
-    pool: z.enum(['default', 'saeth-sausd', 'sausd-usdc']).optional().describe('A pool of this service'),
+    pool: z
+      .enum(['default', 'saeth-sausd', 'sausd-usdc'])
+      .optional()
+      .describe('A pool that the operator has chosen'),
   }),
   example: { pool: 'default' },
   run: async ({ address, pool = 'default' }, { api, signal }) => {
