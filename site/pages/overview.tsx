@@ -32,7 +32,7 @@ const History = () => (
 const Made = () => (
   <section>
     <h2>Make your own token</h2>
-    <p>Your name and picture on Solana, with a page to share. Sluice keeps no right over it.</p>
+    <p>A name on Solana, a picture in wallets, and a page to share. Sluice keeps no right over it.</p>
     <div class="live" data-island="newest">
       <NewestTokens />
     </div>
