@@ -13,8 +13,8 @@ const PARTS: Readonly<Record<string, string>> = {
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
   margin: 'Sluice: creation and listing',
-  digits: 'Digits that identify your payment',
-  mostDigits: 'Digits that identify your payment, at most',
+  digits: 'Identifies your payment',
+  mostDigits: 'Identifies your payment, at most',
 };
 
 type Parts = Readonly<Record<string, string>>;
