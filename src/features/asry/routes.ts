@@ -203,9 +203,7 @@ const recordRoute = createRoute({
   middleware: [limitReads] as const,
   request: {
     params: z.object({
-      signature: z
-        .string()
-        .openapi({ ...SIGNATURE, description: 'Signature of the payment in base58' }),
+      signature: z.string().openapi({ ...SIGNATURE, description: 'Signature of the payment in base58' }),
     }),
   },
   responses: {
