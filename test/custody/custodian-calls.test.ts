@@ -151,7 +151,7 @@ eachScene(`
   an ended payment request is returned even if D1 refuses rows or never responds
     | d1 down; wake; find = completed; hang-d1; find = completed
   reading a payment request makes no D1 call while it is open, nor after all its rows are delivered
-    | find = pending; d1-calls = 0; fire; d1-calls = 1; find = completed; d1-calls = 0
+    | d1 down; swap a; d1 up; find = pending; d1-calls = 0; fire; d1-calls = 1; find = completed; d1-calls = 0
 `)('%s', async (_title, steps = '') => playCustody(steps, ...(await paidListing())));
 
 describe('the report', () => {

@@ -256,8 +256,12 @@ function createVerbs() {
     /** Simultaneous calls, which end within the time limit. */
     read: async (count = '1') =>
       (await settled(Promise.all(times(Number(count), () => read('host'))), TIMEOUT_MS)).join(' '),
-    /** A call that is refused at once. */
-    'read-now': () => read('host'),
+    /** A call, at once: the reason of its refusal, or `waits`. */
+    async 'read-now'() {
+      const call = read('host');
+      await vi.advanceTimersByTimeAsync(0);
+      return Promise.race([call, Promise.resolve('waits')]);
+    },
     wait: (length: string) => vi.advanceTimersByTimeAsync(msOf(length)),
     'set-clock': (length: string) => vi.setSystemTime(Date.now() + msOf(length)),
     open: () => admission.openCircuits().join() || 'none',
