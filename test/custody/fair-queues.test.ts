@@ -73,7 +73,8 @@ it('owed payouts whose next operation id is already used do not block the check 
   expect(store.payouts('deposit-1')[0]).toMatchObject({ state: 'owed', reason: 'unread' });
 });
 
-it('one command pays a refund that follows 150 paid refunds of the same request', async () => {
+/** A completed request that was paid 0.007 SOL too much. */
+async function overpaid() {
   const world = createPaymentWorld();
   const { request } = world.openPaid();
   await world.payments.run();
@@ -82,6 +83,11 @@ it('one command pays a refund that follows 150 paid refunds of the same request'
   const store = new RequestStore(world.storage);
   const [due] = store.refundsOf(request.id, 1);
   if (!due) throw new Error('nothing is owed');
+  return { world, request, store, due };
+}
+
+it('one command pays a refund that follows 150 paid refunds of the same request', async () => {
+  const { world, request, store, due } = await overpaid();
   world.storage.exec('DELETE FROM refunds');
   for (let at = 0; at < 150; at++) {
     const paid: RefundDue = { ...due, id: `paid-${at}`, signature: `paid-${at}`, state: 'paid' };
@@ -127,14 +133,7 @@ it('the second read of a payment is made when it is due, while 1,000 transaction
 });
 
 it('the sum of 300 debts of each kind is computed without reading each row', async () => {
-  const world = createPaymentWorld();
-  const { request } = world.openPaid();
-  await world.payments.run();
-  world.pay(7_000_000n, [request.reference]);
-  await world.payments.run();
-  const store = world.context.requests;
-  const [due] = store.refundsOf(request.id, 1);
-  if (!due) throw new Error('nothing is owed');
+  const { world, request, store, due } = await overpaid();
   for (let at = 1; at < 300; at++) store.putRefund({ ...due, id: `due-${at}`, requestId: `request-${at}` });
   const claimed = await openClaimed();
   for (let at = 1; at <= 300; at++)
