@@ -71,18 +71,17 @@ async function timed<T>(work: () => Promise<T>): Promise<readonly [value: T, ms:
 }
 
 it.each<[string, number, (view: SolanaView) => Promise<unknown>]>([
-  ['the blockhash', 2_500, (view: SolanaView) => view.latestBlockhash()],
-  ['a send', 1_200, (view: SolanaView) => view.send('wire')],
+  ['the blockhash', 2_500, (view) => view.latestBlockhash()],
+  ['a send', 1_200, (view) => view.send('wire')],
   [
     'the state of an attempt',
     1_500,
-    (view: SolanaView) =>
-      view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }, 'reserve'),
+    (view) => view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }, 'reserve'),
   ],
   [
     'whether a transaction is absent',
     1_000,
-    (view: SolanaView) => view.historyOf('reserve').isAbsent({ signature: 'invented', slot: 890n }),
+    (view) => view.historyOf('reserve').isAbsent({ signature: 'invented', slot: 890n }),
   ],
 ])('returns a result before the time limit of the node that hangs: %s', async (_what, most, read) => {
   const { view, onPlatform } = setUp(['a.test']);
