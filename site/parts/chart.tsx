@@ -31,7 +31,7 @@ export type ChartProps = {
   readonly markX?: { readonly at: number; readonly name: string };
 };
 
-const HEIGHT = 230;
+const HEIGHT = 208;
 const TOP = 16;
 const BOTTOM = 40;
 const RIGHT = 12;
