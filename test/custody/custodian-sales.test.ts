@@ -56,6 +56,18 @@ it('refuses an invoice while the balance cannot be read', async () => {
   expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED', details } });
 });
 
+it('opens an invoice although an operation ended while the balance was read, and reads the balance again', async () => {
+  const w = selling(10n * SOL);
+  let reads = 0;
+  w.chain.nextBalance = async () => {
+    reads += 1;
+    if (reads === 1) w.add(done({ releasedSlot: 101n }));
+    return { lamports: lamports(10n * SOL), slot: reads === 1 ? 100n : 101n };
+  };
+  expect(await w.open()).toMatchObject({ type: 'opened' });
+  expect(reads).toBe(2);
+});
+
 it('refuses an invoice while the balance may not show the end of an earlier operation', async () => {
   const w = selling(10n * SOL);
   w.add(done({ releasedSlot: 101n }));

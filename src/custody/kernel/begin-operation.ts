@@ -97,12 +97,12 @@ export async function beginOperation<Declined = never>(
   decide: () => Decision<Declined>,
 ): Promise<Begun<Declined>> {
   const { journal, storage } = context;
-  const insert = (balance: Balance): Begun<Declined> | 'outdated' => {
+  const insert = (balance: Balance): Begun<Declined> => {
     // Another call may have started the same id while the balance was read.
     const earlier = journal.get(id);
     if (earlier) return { type: 'known', operation: earlier };
     const judged = judge(context, kind, balance, decide);
-    if (judged === 'outdated' || judged.type !== 'possible') return judged;
+    if (judged.type !== 'possible') return judged;
     return { type: 'begun', operation: queueOperation(context, kind, id, judged.intent) };
   };
   const known = journal.get(id);
@@ -122,25 +122,33 @@ export const checkOperation = <Declined = never>(
 ): Promise<Verdict<Declined>> =>
   withBalance(context, kind, (balance) => judge(context, kind, balance, decide));
 
-/** Calls `act` with a balance that includes the outcome of every operation whose reservation has ended. */
+/** The result of `act` on a balance, if signing is not stopped and the balance can be read. */
 async function withBalance<Result>(
-  { journal, readBalance, stopBeginning }: BeginContext,
+  context: BeginContext,
   kind: Kind,
-  act: (balance: Balance) => Result | 'outdated',
+  act: (balance: Balance) => Result,
 ): Promise<Result | Extract<Stopped<never>, { type: 'refused' }>> {
-  const reason = await stopBeginning(kind);
+  const reason = await context.stopBeginning(kind);
   if (reason !== undefined) return { type: 'refused', why: { code: 'STOPPED', reason } };
+  const acted = await onBalance(context, act);
+  return 'result' in acted ? acted.result : { type: 'refused', why: { code: 'UNREADABLE', ...acted } };
+}
+
+/**
+ * Calls `act` with a balance that includes the outcome of every operation whose reservation has ended. There is no
+ * `await` between this check and `act`.
+ */
+export async function onBalance<Result>(
+  { journal, readBalance }: Pick<BeginContext, 'journal' | 'readBalance'>,
+  act: (balance: Balance) => Result,
+): Promise<{ readonly result: Result } | UpstreamFailure> {
   for (let reads = 0; reads < MAX_READS; reads++) {
-    let balance: Balance;
-    try {
-      balance = await readBalance(journal.releasedSlot());
-    } catch (error) {
-      return { type: 'refused', why: { code: 'UNREADABLE', ...upstreamFailure(error) } };
-    }
-    const result = act(balance);
-    if (result !== 'outdated') return result;
+    const balance = await readBalance(journal.releasedSlot()).catch(upstreamFailure);
+    if ('reason' in balance) return balance;
+    // Another operation's reservation may have ended during the read, so that the balance lacks its outcome.
+    if (balance.slot >= journal.releasedSlot()) return { result: act(balance) };
   }
-  return { type: 'refused', why: { code: 'UNREADABLE', ...BALANCE_OUTDATED } };
+  return { reason: 'balance_outdated', upstream: null };
 }
 
 /** The decision on a new operation. Call in a critical section. */
@@ -149,11 +157,9 @@ function judge<Declined>(
   kind: Kind,
   balance: Balance,
   decide: () => Decision<Declined>,
-): Verdict<Declined> | 'outdated' {
+): Verdict<Declined> {
   const decision = decide();
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
-  // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
-  if (balance.slot < journal.releasedSlot()) return 'outdated';
   const { amount, reserved } = decision.intent;
   const operations = journal.counting(reserveAddress, now(), kind);
   const verdict = checkIntent({ bounds: boundsOf(kind), amount, reserved, balance, operations, now: now() });
@@ -178,9 +184,6 @@ export function queueOperation(
   store?.();
   return journal.insert(plannedOperation({ id, kind, signer, amount, reserved, plan, now: now() }));
 }
-
-/** The balance is older than the outcome of an operation whose reservation has ended. */
-export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
 
 export const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
 

@@ -10,26 +10,23 @@ import { HOUR_MS, REQUEST_LIFE_MS } from '../../core/durations.ts';
 import { type UpstreamFailure, upstreamFailure } from '../../core/errors.ts';
 import { ownFee } from '../../core/own-fee.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
-import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
+import { onBalance, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
 import type { Balance } from '../kernel/spending-limits.ts';
 import type { PaymentContext } from './context.ts';
 import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
 
-/**
- * Concurrent calls share one read of the balance, so there is no `await` between the decision and storing the request.
- */
 export async function openRequest(context: PaymentContext, asked: OpenRequest): Promise<RequestOpened> {
-  const { journal, products, readBalance } = context;
-  const { work } = products[asked.kind];
+  const { work } = context.products[asked.kind];
   // A request without work does not cost the reserve lamports.
-  if (work) {
-    const reads = [readBalance(journal.releasedSlot()), work.costOf(asked.subject)] as const;
-    const facts = await Promise.all(reads).catch(upstreamFailure);
-    const refusal = 'reason' in facts ? upstreamRefusal(facts) : saleRefusal(context, asked, ...facts);
-    if (refusal) return refused(refusal);
-  }
-  return storeRequest(context, asked);
+  if (!work) return storeRequest(context, asked);
+  const cost = await work.costOf(asked.subject).catch(upstreamFailure);
+  if (typeof cost === 'object') return refused(upstreamRefusal(cost));
+  const opened = await onBalance(context, (balance) => {
+    const refusal = saleRefusal(context, asked, balance, cost);
+    return refusal ? refused(refusal) : storeRequest(context, asked);
+  });
+  return 'result' in opened ? opened.result : refused(upstreamRefusal(opened));
 }
 
 export function storeRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
@@ -56,7 +53,6 @@ function saleRefusal(
 ): Refusal | undefined {
   // The API calculates the price from the rent that one node shows.
   if (cost !== costOf(subject)) return upstreamRefusal(RENT_DIFFERS);
-  if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
   const sale = { kind, cost: lamports(cost), open: requests.openSales(kind, now()) };
   return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), kind), now());
 }
