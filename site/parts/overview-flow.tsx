@@ -34,7 +34,7 @@ export function levelsOf(reserves: Reserves | null, summary: AbsrSummary | null)
   return { sol: level(values.sol), btc: level(values.btc), absr: level(values.absr) };
 }
 
-/** Empty until the history was read: before that, nobody knows whether a swap exists. */
+/** Empty until the history was read: until then it is unknown whether a swap exists. */
 export const SwapGate = ({ swaps }: { swaps: SwapHistory | null }) => {
   const waiting = swaps?.transactions.find(({ status }) => status === 'waiting');
   const last = swaps?.transactions.find(({ status }) => status === 'finished');

@@ -32,11 +32,10 @@ export type WitnessPorts = {
   readonly stored: {
     /** The mint that was signed last. */
     last(): LastSigned | undefined;
-    /** Stores it, and that its transaction was used. Durable before the promise resolves. */
+    /** Stores a mint before its signature is returned. Durable before the promise resolves. */
     sign(row: LastSigned): Promise<void>;
-    /** True if a transaction was signed, or was refused because its blockhash had expired. Both are final. */
-    isUsed(signature: string): boolean;
-    use(signature: string): void;
+    /** Whether this transaction was ever signed. */
+    hasSigned(signature: string): boolean;
   };
   readonly now: () => number;
   readonly within: Within;
@@ -63,8 +62,9 @@ export class Witness {
     // A node that lags far behind may still accept the blockhash of the last transaction.
     if (stored.last()?.signature === request.signature)
       return { type: 'refused', refusal: 'earlier_mint_open' };
-    // Anyone can copy an old mint from the chain. Its reads would keep the witness busy when the next mint comes.
-    if (stored.isUsed(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
+    // Anyone can copy an old mint from the chain, which this witness has signed. Its reads would keep the witness busy
+    // when the next mint comes.
+    if (stored.hasSigned(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
     // Two mints that the reserve covers separately can exceed it together.
     if (this.#isBusy) return { type: 'refused', refusal: 'busy' };
     this.#isBusy = true;
@@ -91,10 +91,7 @@ export class Witness {
       nodes: nodes.length,
       reserve,
     });
-    if (decision.type === 'refuse') {
-      if (decision.refusal === 'blockhash_unknown') stored.use(request.signature);
-      return { type: 'refused', refusal: decision.refusal };
-    }
+    if (decision.type === 'refuse') return { type: 'refused', refusal: decision.refusal };
     const { signature: id, atoms } = request;
     const signature = await sign(request.message);
     await stored.sign({ signature: id, atoms: atoms.toString(), at: now(), heights: decision.heights });

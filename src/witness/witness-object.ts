@@ -31,7 +31,7 @@ export type WitnessState = {
 export type NotConfigured = { readonly type: 'not_configured'; readonly settings: readonly string[] };
 
 const LAST = 'last';
-const usedKey = (signature: string) => `used:${signature}`;
+const signedKey = (signature: string) => `signed:${signature}`;
 
 export class WitnessObject extends DurableObject<object> {
   #opened: { readonly settings: WitnessSettings; readonly witness: Witness } | undefined;
@@ -82,7 +82,6 @@ export class WitnessObject extends DurableObject<object> {
     const settings = readWitnessSettings(this.env);
     const { terms, signer, bitcoinAddress, nodeUrls, indexUrls } = settings;
     const { kv } = this.ctx.storage;
-    const use = (signature: string) => kv.put(usedKey(signature), true);
     const callUpstream = (url: string, init?: RequestInit) => fetch(url, init);
     const indexes = indexUrls.map((baseUrl) =>
       createEsplora({ baseUrl, name: new URL(baseUrl).hostname, fetch: callUpstream }),
@@ -98,11 +97,10 @@ export class WitnessObject extends DurableObject<object> {
         last: () => this.#last(),
         sign: async (row) => {
           kv.put(LAST, row);
-          use(row.signature);
+          kv.put(signedKey(row.signature), true);
           await this.ctx.storage.sync();
         },
-        isUsed: (signature) => kv.get(usedKey(signature)) !== undefined,
-        use,
+        hasSigned: (signature) => kv.get(signedKey(signature)) !== undefined,
       },
       now: Date.now,
     });

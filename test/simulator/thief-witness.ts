@@ -31,7 +31,7 @@ export const unlimited = <T>(work: Promise<T>): Promise<T> => work;
 
 export function createMintWitness(world: ThiefWorld, count: (name: string) => void): MintWitness {
   const { nodes, indexes } = world.witnessSide;
-  const stored = { row: undefined as LastSigned | undefined, used: new Set<string>() };
+  const stored = { row: undefined as LastSigned | undefined, signed: new Set<string>() };
   let crash: Crash | undefined;
   let instance = 0;
   const open = (): Witness => {
@@ -45,14 +45,13 @@ export function createMintWitness(world: ThiefWorld, count: (name: string) => vo
       sign: async (message) => signatureBy(WITNESS, message),
       stored: {
         last: () => stored.row,
-        isUsed: (signature) => stored.used.has(signature),
-        use: (signature) => void stored.used.add(signature),
+        hasSigned: (signature) => stored.signed.has(signature),
         async sign(row) {
           await world.scheduler.sleep(1);
           if (own !== instance) throw new Error('replaced');
           if (crash !== 'before') {
             stored.row = row;
-            stored.used.add(row.signature);
+            stored.signed.add(row.signature);
           }
           if (crash === 'before' || crash === 'after') die();
         },
