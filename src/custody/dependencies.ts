@@ -24,7 +24,10 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
-  /** A finalized transaction of any version; see `SolanaView`. */
+  /**
+   * A finalized transaction of any version, or null without a quorum. It shows only who moved what. It never pays for
+   * anything, because a later version may change the meaning of a member.
+   */
   effects(signature: string): Promise<ChainTransaction | null>;
   readonly watched: Watched;
   /** Absent while treasury or mint seed is not set. Stored rows of an absent module wait for the operator. */

@@ -35,7 +35,7 @@ import { within } from '../http/within.ts';
 import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import { createMintWitness } from '../providers/mint-witness.ts';
-import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
+import { ANY_VERSION, createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { shared } from './shared.ts';
@@ -164,7 +164,7 @@ const custodyLimits = (config: Config): CustodyDeps['limits'] => ({
 
 /** The spend watch's reads: the effects of a transaction, and the accounts and mint that other keys can use. */
 const spendWatch = (config: Config, solana: SolanaView): Pick<CustodyDeps, 'effects' | 'watched'> => ({
-  effects: (signature) => solana.effects(signature),
+  effects: (signature) => solana.transaction(signature, ANY_VERSION),
   watched: {
     accounts: [config.ABSR_MINT_AUTHORITY, config.ASRY_SOURCE_ACCOUNT].filter((each) => each !== undefined),
     mint: config.ABSR_MINT_ADDRESS,

@@ -13,8 +13,12 @@ import { decodeMint } from '../chain/solana/token-program.ts';
 import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import type { Within } from '../custody/kernel/ports.ts';
-import { viewsInTime } from '../custody/nodes/quorum.ts';
-import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/reserve/reserve-views.ts';
+import {
+  agreeAtDepth,
+  MINT_CONFIRMATIONS,
+  type ReserveView,
+  viewsInTime,
+} from '../custody/reserve/reserve-views.ts';
 import type { SolanaNode } from '../providers/solana-rpc.ts';
 import { decideCosignature, type LastSigned, type MintView, type Refusal } from './decision.ts';
 

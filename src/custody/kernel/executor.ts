@@ -171,17 +171,10 @@ export class Executor {
     }
     if (views.length === 0) return void this.#observe(op, kind, { type: 'unreachable' });
     // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing stops.
-    if (landing && landing.debit > op.reserved) this.#freeze(op, signing, landing);
+    if (landing && landing.debit > op.reserved) freezeByDebit(this.#ports, op, signing, landing);
     const viewed = this.#observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
     if (verdict === 'unseen' && viewed?.signing?.lacksSignature)
       await this.#complete(viewed, kind, viewed.signing);
-  }
-
-  #freeze({ id, reserved }: Operation, { signature }: Signing, { debit }: Landing): void {
-    const { journal, now, log } = this.#ports;
-    const time = new Date(now()).toISOString();
-    const moved = debit.toString();
-    freezeByDebit(journal, { operation: id, signature, time, moved, reserved: reserved.toString() }, log);
   }
 
   /** Requests the signature of a key outside the service for a stored attempt, and stores the complete bytes. */

@@ -11,7 +11,7 @@ import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rp
 import { type History, type HistoryNode, orUnreadable, readLists, unionOf } from '../nodes/history.ts';
 import { quorumOf, valuesOf } from '../nodes/quorum.ts';
 import type { Journal } from './journal.ts';
-import type { Kind } from './operation.ts';
+import type { Kind, Landing, Operation, Signing } from './operation.ts';
 import type { Log, Mirror } from './ports.ts';
 
 export type JournalCheckPorts = {
@@ -75,13 +75,20 @@ export const unexpectedDebits = (journal: Journal): readonly UnexpectedDebit[] =
   JSON.parse(journal.getMeta(DEBITS) || '[]') as UnexpectedDebit[];
 
 /** The reason of an earlier freeze is kept, because it decides which spends the operator sees. */
-export function freezeByDebit(journal: Journal, debit: UnexpectedDebit, log: Log): void {
+export function freezeByDebit(
+  { journal, now, log }: { readonly journal: Journal; readonly now: () => number; readonly log: Log },
+  { id: operation, reserved }: Operation,
+  { signature }: Signing,
+  { debit }: Landing,
+): void {
   const earlier = unexpectedDebits(journal);
-  if (earlier.some(({ signature }) => signature === debit.signature)) return;
-  journal.setMeta(DEBITS, JSON.stringify([...earlier, debit]));
+  if (earlier.some((each) => each.signature === signature)) return;
+  const time = new Date(now()).toISOString();
+  const found = { operation, signature, time, moved: debit.toString(), reserved: reserved.toString() };
+  journal.setMeta(DEBITS, JSON.stringify([...earlier, found satisfies UnexpectedDebit]));
   const reason = 'unexpected_debit';
   if (frozenReason(journal) === undefined) journal.setMeta(FROZEN, reason);
-  log({ level: 'alarm', event: 'signing_frozen', reason, operation: debit.operation });
+  log({ level: 'alarm', event: 'signing_frozen', reason, operation });
 }
 
 /**

@@ -6,7 +6,6 @@
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import { isForCaller } from '../../providers/admission.ts';
-import { inTime } from '../../providers/http.ts';
 import { asUpstreamFailure, type ChainTransaction, RpcRefusal } from '../../providers/solana-rpc.ts';
 import type { Log, Within } from '../kernel/ports.ts';
 
@@ -341,16 +340,3 @@ export async function settled<T>(
 
 export const valuesOf = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-
-/** Limit of one view: of all its calls together, each of which has a limit of its own. */
-const VIEW_MS = 15_000;
-
-/** The views of the sources that give one in time. */
-export async function viewsInTime<N extends { readonly name: string }, T>(
-  sources: readonly N[],
-  viewOf: (source: N) => Promise<T>,
-  within: Within,
-): Promise<T[]> {
-  const views = sources.map((source) => inTime(viewOf(source), VIEW_MS, source.name, within));
-  return valuesOf(await Promise.allSettled(views));
-}

@@ -7,7 +7,7 @@ import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import {
-  ANY_VERSION,
+  type ANY_VERSION,
   asUpstreamFailure,
   type ChainTransaction,
   isAlreadyProcessed,
@@ -116,20 +116,16 @@ export class SolanaView {
     return this.#finality.height(commitment);
   }
 
-  /**
-   * Finalized balance of the reserve at `minSlot` or later: the highest figure that a quorum of nodes confirms.
-   * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
-   */
-  balance(minSlot: bigint): Promise<Balance> {
-    return this.#coveredBalance(this.#ports.reserveAddress, minSlot);
-  }
-
   /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
   async balanceOf(address: string): Promise<Lamports> {
-    return (await this.#coveredBalance(address, 0n)).lamports;
+    return (await this.balance(0n, address)).lamports;
   }
 
-  async #coveredBalance(address: string, minSlot: bigint): Promise<Balance> {
+  /**
+   * Finalized balance at `minSlot` or later: the highest figure that a quorum of nodes confirms.
+   * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
+   */
+  async balance(minSlot: bigint, address = this.#ports.reserveAddress): Promise<Balance> {
     const read = async (node: SolanaNode) => {
       const balance = await node.balance(address, 'finalized', minSlot > 0n ? minSlot : undefined);
       if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
@@ -153,15 +149,6 @@ export class SolanaView {
     const decide = decideTransaction(this.quorum);
     const answer = await this.#questions.ask(`transaction ${signature}`, read, decide, transactionsDiffer);
     return answer?.agreed ?? null;
-  }
-
-  /**
-   * A finalized transaction of any version whose JSON has the known members, or null without a quorum. It shows only
-   * who moved what. It never pays for anything, because a later version may change the meaning of a member.
-   * @throws AppError UPSTREAM_FAILED
-   */
-  async effects(signature: string): Promise<ChainTransaction | null> {
-    return this.transaction(signature, ANY_VERSION);
   }
 
   /**

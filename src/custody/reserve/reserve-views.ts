@@ -11,9 +11,10 @@ import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { Esplora } from '../../providers/esplora.ts';
+import { inTime } from '../../providers/http.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Within } from '../kernel/ports.ts';
-import { quorumOf, sameByKey, settled, valuesOf, viewsInTime } from '../nodes/quorum.ts';
+import { quorumOf, sameByKey, settled, valuesOf } from '../nodes/quorum.ts';
 
 /** One node's finalized view of the mint. */
 export type SupplyView = {
@@ -37,6 +38,19 @@ export type ReserveSources = {
   readonly solanaAddress: string;
   readonly absrMint: string | null;
 };
+
+/** Limit of one view: of all its calls together, each of which has a limit of its own. */
+const VIEW_MS = 15_000;
+
+/** The views of the sources that give one in time. */
+export async function viewsInTime<N extends { readonly name: string }, T>(
+  sources: readonly N[],
+  viewOf: (source: N) => Promise<T>,
+  within: Within,
+): Promise<T[]> {
+  const views = sources.map((source) => inTime(viewOf(source), VIEW_MS, source.name, within));
+  return valuesOf(await Promise.allSettled(views));
+}
 
 /** One view per index; failing and slow indexes are excluded. */
 export const reserveViews = (
