@@ -9,6 +9,7 @@ import {
 } from '../../src/chain/solana/transaction.ts';
 import type { Signer } from '../../src/custody/kernel/ports.ts';
 import { quorumOf, settled, valuesOf } from '../../src/custody/nodes/quorum.ts';
+import { byTrust } from '../../src/custody/nodes/solana-view.ts';
 import { within } from '../../src/http/within.ts';
 import {
   isAlreadyProcessed,
@@ -48,7 +49,7 @@ export async function sendSigned<T extends Prepared>(
   transactions: readonly T[],
   show: (transaction: T, signature: string) => void,
 ): Promise<ReadonlyMap<T, unknown>> {
-  const lifetime = await rpc.first((node) => node.latestBlockhash('confirmed'));
+  const lifetime = await lifetimeOf(rpc);
   const signedAt = await heightOf(rpc);
   const failed = new Map<T, unknown>();
   const open = new Map<T, Attempt>();
@@ -96,6 +97,19 @@ async function eachNode<T>(rpc: SolanaRpc, read: (node: SolanaNode) => Promise<T
   const failure = results.find((result) => result.status === 'rejected');
   if (values.length === 0) throw failure?.reason ?? new Error('No Solana node is configured.');
   return values;
+}
+
+/** The blockhash that most of the responding nodes have seen. One node's blockhash may be invented or about to expire. */
+async function lifetimeOf(rpc: SolanaRpc) {
+  const tips = await eachNode(rpc, (node) => node.latestBlockhash('confirmed'));
+  let best = { blockhash: '', seen: -1 };
+  for (const blockhash of byTrust(tips, quorumOf(tips.length))) {
+    const states = await eachNode(rpc, (node) => node.isBlockhashValid(blockhash, 'confirmed'));
+    const seen = states.filter(({ valid }) => valid).length;
+    if (seen > best.seen) best = { blockhash, seen };
+    if (seen >= quorumOf(rpc.nodes.length)) break;
+  }
+  return best;
 }
 
 /** The confirmed height that a majority of the responding nodes has reached. */

@@ -1,3 +1,4 @@
+import { base58 } from '@scure/base';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendSigned } from '../../scripts/ops/send-signed.ts';
 import { EXPIRY_BLOCKS } from '../../src/chain/solana/transaction.ts';
@@ -34,6 +35,7 @@ function dropping({
   const nodes = ['one', 'two'].map((name) => ({
     name,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
+    isBlockhashValid: async () => ({ valid: true }),
     async epochInfo(commitment: string) {
       height += BigInt(blocks);
       const isCut = more.cut && Math.floor(polls / 2) % 141 < 140;
@@ -73,12 +75,17 @@ function withLiar(lie: Readonly<Record<string, (signatures: readonly string[]) =
   let [sends, height] = [0, 1_000n];
   const honest = {
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
+    isBlockhashValid: async (blockhash: string) => ({ valid: blockhash === BLOCKHASH }),
     epochInfo: async () => ({ slot: height, blockHeight: height++ }),
     async signatureStatuses(signatures: readonly string[]) {
       const status = { commitment: sends >= 12 ? 'finalized' : 'confirmed', err: null };
       return { statuses: signatures.map(() => (sends >= 6 ? status : null)) };
     },
-    send: async () => void sends++,
+    async send(wire: string) {
+      if (!Buffer.from(wire, 'base64').includes(base58.decode(BLOCKHASH)))
+        throw new RpcRefusal(-32_002, 'Blockhash not found', undefined);
+      sends++;
+    },
   };
   const nodes = [{ ...honest, ...lie }, honest, honest];
   const first = async (read: (node: unknown) => unknown) => read(nodes[0]);
@@ -96,6 +103,7 @@ describe('one lying node of three', () => {
       6,
     ],
     ['a failure', { signatureStatuses: all({ commitment: 'finalized', err: {} }) }, 6],
+    ['an invented blockhash', { latestBlockhash: async () => ({ blockhash: RESERVE, slot: 2n }) }, 12],
     ['a height far ahead', { epochInfo: async () => ({ slot: 10n ** 12n, blockHeight: 10n ** 12n }) }, 12],
   ])('that shows %s decides nothing', async (_title, lie, needed) => {
     const { rpc, sends } = withLiar(lie);

@@ -229,7 +229,7 @@ export class SolanaView {
     // first.
     const isPossible = ({ slot }: Witness) =>
       !isBounded || (slot + MAX_NODE_LAG >= BigInt(final) && slot <= BigInt(final) + MAX_NODE_LAG);
-    for (const blockhash of this.#byTrust(found)) {
+    for (const blockhash of byTrust(found, this.quorum)) {
       const shownAt = new Map(
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
       );
@@ -242,20 +242,6 @@ export class SolanaView {
       return { blockhash, version: this.#ports.messageVersion ?? 0, slot, witnesses };
     }
     throw quorumMissing();
-  }
-
-  /**
-   * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest.
-   * One node can push that second slot neither above nor below the slots of all other nodes. A node may show a
-   * blockhash that expires in seconds as its newest.
-   */
-  #byTrust(tips: readonly { readonly blockhash: string; readonly slot: bigint }[]): ReadonlySet<string> {
-    const newest = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1));
-    const tried = [...newest.slice(this.quorum - 1), ...newest.slice(0, this.quorum - 1)].map(
-      (tip) => tip.blockhash,
-    );
-    const shown = (blockhash: string) => tried.filter((other) => other === blockhash).length;
-    return new Set(tried.toSorted((a, b) => shown(b) - shown(a)));
   }
 
   /** Sends to every node; true if at least one node accepts the transaction. */
@@ -290,6 +276,21 @@ export class SolanaView {
  * twice this.
  */
 const MAX_WITNESS_LAG = 16n;
+
+/**
+ * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest.
+ * One node can push that second slot neither above nor below the slots of all other nodes. A node may show a blockhash
+ * that expires in seconds as its newest.
+ */
+export function byTrust(
+  tips: readonly { readonly blockhash: string; readonly slot: bigint }[],
+  quorum: number,
+): ReadonlySet<string> {
+  const newest = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1));
+  const tried = [...newest.slice(quorum - 1), ...newest.slice(0, quorum - 1)].map((tip) => tip.blockhash);
+  const shown = (blockhash: string) => tried.filter((other) => other === blockhash).length;
+  return new Set(tried.toSorted((a, b) => shown(b) - shown(a)));
+}
 
 /**
  * The node's height after it has seen the blockhash. Undefined if it has not seen it, or returns the height of an older
