@@ -7,6 +7,7 @@ import { eachScene } from '../kit/scenes.ts';
 import { playCustody } from './custody-scenes.ts';
 
 const TXID = 'a'.repeat(64);
+const INVOICE = { status: 'pending', created_at: '', journal: '{}' };
 
 /** A custodian whose calls may hang, and whose D1 may refuse rows while it accepts others. */
 function createStage() {
@@ -59,7 +60,7 @@ function createStage() {
     invoices(count: string) {
       w.storage.transaction(() => {
         for (let at = 0; at < Number(count); at++)
-          w.journal.queue.publish('invoices', `i${at}`, { journal: '{}' }, NOW);
+          w.journal.queue.publish('invoices', `i${at}`, INVOICE, NOW);
       });
     },
     alerts: () => w.logged.includes('work_failed'),
@@ -139,4 +140,32 @@ it('many concurrent calls cause only one read of D1', async () => {
     Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` }))),
   );
   expect(mark).toHaveBeenCalledTimes(1);
+});
+
+it('concurrent calls deliver to D1 one after another, and each response comes after the delivery of its row', async () => {
+  const w = createCustodianWorld();
+  const { apply } = w.mirror;
+  let running = 0;
+  let batches = 0;
+  const atOnce: number[] = [];
+  w.mirror.apply = async (...batch) => {
+    batches += 1;
+    atOnce.push(++running);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    running -= 1;
+    return apply(...batch);
+  };
+  const ids = Array.from({ length: 20 }, (_, at) => `i${at}`);
+  await w.custody.wake();
+  const delivered = await Promise.all(
+    ids.map(async (id) => {
+      w.storage.transaction(() => w.journal.queue.publish('invoices', id, INVOICE, NOW));
+      await w.custody.ops({ name: 'operations' });
+      return w.mirror.rows.has(`invoices ${id}`);
+    }),
+  );
+  expect(delivered).toEqual(ids.map(() => true));
+  expect(Math.max(...atOnce)).toBe(1);
+  expect(batches).toBeLessThan(20);
+  expect(w.journal.queue.isQueued()).toBe(false);
 });

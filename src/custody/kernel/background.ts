@@ -36,6 +36,8 @@ export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'bou
 export class Background {
   readonly #ports: BackgroundPorts;
   #ranAt = 0;
+  #delivery: Promise<void> | undefined;
+  #nextDelivery: Promise<void> | undefined;
   #lastRun: OperatorView['lastRun'] = null;
 
   constructor(ports: BackgroundPorts) {
@@ -95,18 +97,39 @@ export class Background {
 
   /** Flushes to D1, then sets the timer. D1 comes first, because a caller with a response must find its row there. */
   async publish(): Promise<void> {
-    const { agenda, journal, chain, gate } = this.#ports;
+    const { journal, chain } = this.#ports;
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
-    // A suspect journal may have older rows than the mirror, so it writes nothing there.
-    if (gate.isVerified()) {
-      await flushOutbox(this.#ports);
-      if (!journal.queue.isQueued()) agenda.plan(DELIVERY, 'd1', null);
-      // A delivery after a call does not postpone the planned one.
-      else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= this.#ports.now())
-        agenda.postpone(DELIVERY, 'd1', DELIVERIES);
-    }
+    await this.#deliver();
     await this.rearm();
+  }
+
+  /**
+   * Runs one delivery at a time, because each one that hangs holds one of the object's six connections. Calls that come
+   * during a delivery share the next one: the present one may lack their rows.
+   */
+  #deliver(): Promise<void> {
+    if (!this.#delivery) {
+      this.#delivery = this.#flush().finally(() => {
+        this.#delivery = undefined;
+      });
+      return this.#delivery;
+    }
+    this.#nextDelivery ??= Promise.allSettled([this.#delivery]).then(() => {
+      this.#nextDelivery = undefined;
+      return this.#deliver();
+    });
+    return this.#nextDelivery;
+  }
+
+  async #flush(): Promise<void> {
+    const { agenda, journal, gate, now } = this.#ports;
+    // A suspect journal may have older rows than the mirror, so it writes nothing there.
+    if (!gate.isVerified()) return;
+    await flushOutbox(this.#ports);
+    if (!journal.queue.isQueued()) agenda.plan(DELIVERY, 'd1', null);
+    // A delivery after a call does not postpone the planned one.
+    else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= now()) agenda.postpone(DELIVERY, 'd1', DELIVERIES);
   }
 
   /**
