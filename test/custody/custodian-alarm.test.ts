@@ -53,6 +53,10 @@ function createStage() {
         return apply(...batch);
       };
     },
+    /** D1 accepts only batches of at most this many rows within the time limit. */
+    'hang-batches-above'(most: string) {
+      w.mirror.apply = (...batch) => (batch[0].length > Number(most) ? hang() : apply(...batch));
+    },
     'accept-rows': () => {
       refused = undefined;
     },
@@ -88,6 +92,8 @@ eachScene(`
     | refuse-rows swap:key-a; swap a; land; deliver; pass 10m; swap b client:other = created; mirrored b = same; state a = done; refused-rows = 1; undelivered = null; alerts = true
   the operator's command lists rows that D1 refuses, and delivers them once D1 accepts them
     | refuse-rows swap:key-a; swap a; pass 1m; accept-rows; republish = operation swap:key-a true; mirrored a = same but for checks; refused-rows = 0
+  rows that D1 cannot accept in time in one batch are delivered in smaller batches
+    | invoices 60; hang-batches-above 10; wake; pass 10m; undelivered = null; swap a = created
   twenty rows that D1 refuses stop new operations
     | invoices 20; refuse-rows i; wake; pass 10m; swap a plain = SWAPS_PAUSED reason:database_unavailable
   a cron tick sets a lost alarm again

@@ -192,11 +192,16 @@ export class Agenda {
    * @returns how often the work was postponed since it was last planned
    */
   postpone(name: string, id: string, waits: Backoff): number {
-    const row = this.#row(name, id);
-    const looks = Number(row?.looks ?? 0) + 1;
+    const tries = Number(this.#row(name, id)?.tries ?? 0);
+    const looks = this.looks(name, id) + 1;
     this.plan(name, id, this.#now() + backoff(looks, waits), looks);
-    this.#exec('UPDATE agenda SET tries = ? WHERE name = ? AND id = ?', row?.tries ?? 0, name, id);
+    this.#exec('UPDATE agenda SET tries = ? WHERE name = ? AND id = ?', tries, name, id);
     return looks;
+  }
+
+  /** How often work was postponed since it was last planned. */
+  looks(name: string, id: string): number {
+    return Number(this.#row(name, id)?.looks ?? 0);
   }
 
   /** Counts and logs a failure. Plans the next try, unless the cron repeats the work. Returns consecutive failures. */

@@ -126,7 +126,7 @@ export class Background {
     const { agenda, journal, gate, now } = this.#ports;
     // A suspect journal may have older rows than the mirror, so it writes nothing there.
     if (!gate.isVerified()) return;
-    await flushOutbox(this.#ports);
+    await flushOutbox(this.#ports, agenda.looks(DELIVERY, 'd1'));
     if (!journal.queue.isQueued()) agenda.plan(DELIVERY, 'd1', null);
     // A delivery after a call does not postpone the planned one.
     else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= now()) agenda.postpone(DELIVERY, 'd1', DELIVERIES);

@@ -76,13 +76,15 @@ type Delivery = 'delivered' | 'refused' | 'down';
  * Delivers waiting rows. If D1 rejects a batch but accepts other writes, the batch is split until the refused row is
  * found. That row leaves the queue and is then tried alone, so it does not delay the others. During an outage of D1,
  * rows stay in the queue.
+ * @param postponed how often in a row D1 accepted too little; each time halves the first batch, because D1 may be too
+ * slow for a larger one
  * @throws in an instance that was replaced, because its state must not reach D1
  */
-export async function flushOutbox(ports: OutboxPorts): Promise<void> {
+export async function flushOutbox(ports: OutboxPorts, postponed = 0): Promise<void> {
   const { agenda, journal } = ports;
   let rejections = 0;
   let isDown = false;
-  for (let size = BATCH; !isDown; ) {
+  for (let size = Math.max(1, Math.floor(BATCH / 2 ** postponed)); !isDown; ) {
     const rows = journal.queue.waiting(size);
     if (rows.length === 0) break;
     const delivery = await deliver(ports, rows);
