@@ -175,3 +175,21 @@ it('concurrent calls deliver to D1 one after another, and each response comes af
   expect(batches).toBeLessThan(20);
   expect(w.journal.queue.isQueued()).toBe(false);
 });
+
+it('concurrent calls wait for only one batch that D1 does not accept', async () => {
+  const w = createCustodianWorld();
+  await w.custody.wake();
+  const apply = vi.spyOn(w.mirror, 'apply').mockRejectedValue(new Error('D1 is down'));
+  w.mirror.probe = async () => {
+    throw new Error('D1 is down');
+  };
+  const calls = Array.from({ length: 20 }, async (_, at) => {
+    w.storage.transaction(() => w.journal.queue.publish('invoices', `i${at}`, INVOICE, NOW));
+    await w.custody.ops({ name: 'operations' });
+  });
+  await Promise.all(calls);
+  expect(apply).toHaveBeenCalledTimes(1);
+  apply.mockRestore();
+  await w.pass(20_000, true);
+  expect(w.journal.queue.isQueued()).toBe(false);
+});

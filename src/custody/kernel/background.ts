@@ -106,7 +106,8 @@ export class Background {
 
   /**
    * Runs one delivery at a time, because each one that hangs holds one of the object's six connections. Calls that come
-   * during a delivery share the next one: the present one may lack their rows.
+   * during a delivery share the next one: the present one may lack their rows. If rows are left after the present one,
+   * D1 was down a moment ago, so these calls leave their rows to the planned delivery.
    */
   #deliver(): Promise<void> {
     if (!this.#delivery) {
@@ -117,7 +118,8 @@ export class Background {
     }
     this.#nextDelivery ??= Promise.allSettled([this.#delivery]).then(() => {
       this.#nextDelivery = undefined;
-      return this.#deliver();
+      const isPlanned = this.#ports.agenda.dueAt(DELIVERY, 'd1') !== undefined;
+      return isPlanned ? undefined : this.#deliver();
     });
     return this.#nextDelivery;
   }
