@@ -32,6 +32,8 @@ eachScene(`
       version 01; restart; frozen = storage_newer; version 0; restart; frozen = storage_newer; version ${STORAGE_VERSION}; restart; frozen = null
 `)('%s', (_title, steps = '') => {
   const w = createCustodianWorld();
+  // What the nodes last showed changes with each read.
+  w.chain.memory = () => `${w.clock.now}`;
   let rows = '';
   return playCustody(steps, w, {
     version: (version: string) => w.journal.setMeta('storage_version', version),

@@ -29,6 +29,8 @@ export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'bou
   readonly chain: Pick<ChainPort, 'memory' | 'checkFinality'>;
   readonly gate: SigningGate;
   readonly executor: Executor;
+  /** Why this release must not write to the storage of a newer release; undefined if it may. */
+  readonly newerStorage: string | undefined;
   /** The modules by the name that appears in the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
 };
@@ -97,9 +99,10 @@ export class Background {
 
   /** Flushes to D1, then sets the timer. D1 comes first, because a caller with a response must find its row there. */
   async publish(): Promise<void> {
-    const { journal, chain } = this.#ports;
+    const { journal, chain, newerStorage } = this.#ports;
     const memory = chain.memory();
-    if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
+    if (newerStorage === undefined && journal.getMeta(QUORUM_MEMORY) !== memory)
+      journal.setMeta(QUORUM_MEMORY, memory);
     await this.#deliver();
     await this.rearm();
   }
