@@ -124,7 +124,7 @@ const CODES = {
   SWAP_LIMIT_REACHED: unavailable(
     `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,
   ),
-  SWAPS_PAUSED: unavailable('The operator or a safety check has paused swaps; details.reason names which.'),
+  SWAPS_PAUSED: unavailable('Signing of swaps is stopped; details.reason names why.'),
   QUOTE_BUDGET_SPENT: unavailable("The bridge's quotes for all clients are used up."),
   QUOTE_REFUSED: transient(
     502,
@@ -217,7 +217,7 @@ const CODES = {
   REWARD_USD_UNAVAILABLE: badRequest(
     'ASRY has no price in this epoch. Omit rewardUsd to get the whole reward.',
   ),
-  CLAIMS_PAUSED: unavailable('The operator or a safety check has paused claims. Nothing was consumed.'),
+  CLAIMS_PAUSED: unavailable('Signing is stopped; details.reason names why. Nothing was consumed.'),
 
   // Pools
   DEX_NON_JSON: transient(
@@ -270,6 +270,7 @@ const CODES = {
     'The payment came too late, or its purchase failed. The payment is recorded for a refund to its payer.',
   ),
   INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has started.'),
+  SALES_PAUSED: unavailable('Signing is stopped; details.reason names why. Nothing was charged.'),
   SPENDING_LIMIT_REACHED: unavailable(
     'The reserve cannot serve another creation now; details.limit names the limit. Nothing was charged.',
   ),

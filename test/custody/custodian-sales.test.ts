@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
+import { freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import { createCustodianWorld } from '../kit/custodian.ts';
 import { done, SOL } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
@@ -86,4 +87,14 @@ it('refuses an invoice whose cost differs by a lamport from the cost that the cu
 
 it('a listing is sold at any balance of the reserve, because it costs the reserve nothing', async () => {
   expect(await selling(0n).open('listing')).toMatchObject({ type: 'opened' });
+});
+
+it.each(['token', 'listing'] as const)('sells no %s while signing is stopped', async (kind) => {
+  const w = selling(10n * SOL);
+  await w.custody.ops({ name: 'pause' });
+  const stopped = (reason: string) => ({ refusal: { code: 'SALES_PAUSED', details: { reason } } });
+  expect(await w.open(kind)).toMatchObject(stopped('operator'));
+  freeze(w.journal, 'unexplained_spend', () => undefined);
+  expect(await w.open(kind)).toMatchObject(stopped('unexplained_spend'));
+  expect(w.storage.exec('SELECT id FROM requests')).toEqual([]);
 });

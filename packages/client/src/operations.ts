@@ -481,7 +481,7 @@ export type Token = {
   /** Address that can mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
   /** Address that can freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
   /** Address that can change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
-  /** What keys or rules of the mint can do to every holder; null when the mint could not be read */ powers: Array<
+  /** What keys or rules of the mint can do to every holder; null if it was not read */ powers: Array<
     | 'permanent_delegate' | 'default_frozen' | 'pausable' | 'freeze' | 'non_transferable' | 'transfer_hook' | 'transfer_fee'
     | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
     | 'confidential_supply' | 'unknown'> | null;
@@ -510,7 +510,7 @@ export type TokenRecord = {
   /** Address that can mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
   /** Address that can freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
   /** Address that can change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
-  /** What keys or rules of the mint can do to every holder; null when the mint could not be read */ powers: Array<
+  /** What keys or rules of the mint can do to every holder; null if it was not read */ powers: Array<
     | 'permanent_delegate' | 'default_frozen' | 'pausable' | 'freeze' | 'non_transferable' | 'transfer_hook' | 'transfer_fee'
     | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
     | 'confidential_supply' | 'unknown'> | null;
@@ -857,7 +857,7 @@ export type ErrorCode =
   | 'LISTING_REFUSED' | 'METAPLEX_UNAVAILABLE' | 'METHOD_NOT_ALLOWED' | 'NOT_A_MINT' | 'NOT_CONFIGURED' | 'NOT_FOUND' | 'NO_METADATA'
   | 'OLDER_THAN_RECORDS' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_NOT_FINAL'
   | 'PRICE_DIVERGENT' | 'PRICE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'QUOTE_REFUSED' | 'RATE_LIMITED' | 'REFUND_DUE' | 'RELAYS_FAILED'
-  | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
+  | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SALES_PAUSED' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
   | 'TOO_MANY_OPEN_REQUESTS' | 'UNAUTHORIZED' | 'UNSUPPORTED_CONTENT_ENCODING' | 'UNSUPPORTED_CONTENT_TYPE' | 'UPSTREAM_FAILED';
 
 /** What to do next. */
@@ -867,7 +867,7 @@ export type ErrorAction =
 
 /** Input, result and error codes of each operation. */
 export const OPERATIONS = {
-  /** Shows that the process runs, its release, and whether the custodian is still starting. */
+  /** The release, and whether the custodian is still starting. */
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
   /** Names each part that fails. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
@@ -914,14 +914,15 @@ export const OPERATIONS = {
   getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */
   listSwaps: get<{ limit?: number; cursor?: string }, SwapHistory, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
-  /** Orders a token; returns the amount to pay and the address. */
+  /** Returns the amount to pay and the address. */
   createInvoice: post<InvoiceCreate, InvoiceCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS'
     | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
-    | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
+    | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SALES_PAUSED'
+    | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
   /** An invoice with its order and its state. */
   getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
-  /** Confirms the payment and waits up to 25 seconds for the token. */
+  /** Waits up to 25 seconds for the token. */
   confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'OLDER_THAN_RECORDS' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE'
@@ -948,7 +949,8 @@ export const OPERATIONS = {
   requestListing: post<ListingRequest, ListingRequested,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA'
     | 'LISTING_REFUSED' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
-    | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
+    | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'
+    | 'SALES_PAUSED'>('/api/listings/request'),
   /** Confirms the payment of a listing and waits up to 25 seconds for it. */
   confirmListing: post<ListingConfirm, ListingConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
@@ -974,7 +976,7 @@ export const OPERATIONS = {
   addPageview: post<Pageview, null,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
     | 'ANALYTICS_WRITE_FAILED' | 'INTERNAL'>('/api/analytics/pageview'),
-  /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
+  /** Totals, top paths and referrers, the last views, daily and hourly series. */
   getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'RATE_LIMITED' | 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
   /** Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. */
   claimFromDeposit: post<AsryClaimRequest, AsryClaim,

@@ -17,6 +17,9 @@ import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
 
 export async function openRequest(context: PaymentContext, asked: OpenRequest): Promise<RequestOpened> {
+  // A payment could not be served, and after a theft of the key the treasury may belong to the thief.
+  const stopped = await context.stopBeginning(asked.kind);
+  if (stopped !== undefined) return refused(salesPaused(stopped));
   const { work } = context.products[asked.kind];
   // A request without work does not cost the reserve lamports.
   if (!work) return storeRequest(context, asked);
@@ -88,6 +91,13 @@ function newRequest(
     reason: null,
   };
 }
+
+const salesPaused = (reason: string): Refusal => ({
+  code: 'SALES_PAUSED',
+  message: 'Sales are paused, because signing is stopped. Nothing was charged.',
+  retryAfterSeconds: 300,
+  details: { reason },
+});
 
 const RENT_DIFFERS: UpstreamFailure = { reason: 'rent_differs', upstream: 'solana-rpc' };
 

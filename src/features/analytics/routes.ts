@@ -62,7 +62,7 @@ const stats = createRoute({
   operationId: 'getAnalyticsStats',
   tags: ['analytics'],
   summary: 'Page-view statistics',
-  description: 'Page views: totals, top paths and referrers, the last views, daily and hourly series.',
+  description: 'Totals, top paths and referrers, the last views, daily and hourly series.',
   middleware: [limitReads] as const,
   responses: {
     200: { ...jsonResponse(StatsBody, 'The aggregates'), headers: NO_STORE },

@@ -26,7 +26,7 @@ const health = createRoute({
   operationId: 'getHealth',
   tags: ['status'],
   summary: 'Process health',
-  description: 'Shows that the process runs, its release, and whether the custodian is still starting.',
+  description: 'The release, and whether the custodian is still starting.',
   responses: {
     200: jsonResponse(
       component('Health', {

@@ -87,7 +87,7 @@ const createInvoiceRoute = createRoute({
   operationId: 'createInvoice',
   tags: ['tokens'],
   summary: 'Order a token',
-  description: 'Orders a token; returns the amount to pay and the address.',
+  description: 'Returns the amount to pay and the address.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(
@@ -142,6 +142,7 @@ const createInvoiceRoute = createRoute({
       'CONTRADICTING_OPTIONS',
       'METAPLEX_UNAVAILABLE',
       'CREATION_REFUSED',
+      'SALES_PAUSED',
       'SPENDING_LIMIT_REACHED',
       'TOO_MANY_OPEN_REQUESTS',
     ]),
@@ -174,7 +175,7 @@ const confirmRoute = createRoute({
   operationId: 'confirmInvoice',
   tags: ['tokens'],
   summary: 'Confirm a token payment',
-  description: `Confirms the payment and waits up to ${MAX_WAIT_MS / 1_000} seconds for the token. The service also finds payments without this call. The members may be in camel case.`,
+  description: `Waits up to ${MAX_WAIT_MS / 1_000} seconds for the token. The service also finds payments without this call. The members may be in camel case.`,
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(

@@ -162,6 +162,7 @@ const requestRoute = createRoute({
       'NOT_A_MINT',
       'NO_METADATA',
       'LISTING_REFUSED',
+      'SALES_PAUSED',
       'TOO_MANY_OPEN_REQUESTS',
     ]),
   },

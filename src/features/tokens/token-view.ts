@@ -53,7 +53,7 @@ const tokenShape = {
   powers: z
     .array(z.enum(TOKEN_POWERS))
     .nullable()
-    .describe('What keys or rules of the mint can do to every holder; null when the mint could not be read'),
+    .describe('What keys or rules of the mint can do to every holder; null if it was not read'),
   as_of: instant
     .nullable()
     .describe(
