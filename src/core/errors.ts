@@ -354,6 +354,9 @@ export const notConfigured = (variables: readonly string[]): AppError =>
 export const databaseUnavailable = (message: string, cause: unknown): AppError =>
   new AppError('DATABASE_UNAVAILABLE', message, { retryAfterSeconds: 5, cause });
 
+/** An error without its cause, as plain data. */
+export type ErrorParts = Pick<AppError, 'code' | 'message'> & Omit<Options, 'cause'>;
+
 /** The error for a refusal that was returned as a value. */
 export const refusalError = ({
   code,
@@ -362,7 +365,7 @@ export const refusalError = ({
   details,
   status,
   action,
-}: Pick<AppError, 'code' | 'message'> & Omit<Options, 'cause'>): AppError =>
+}: ErrorParts): AppError =>
   // During a deployment the custodian may run a newer release, whose codes this one does not know.
   code in ERRORS
     ? new AppError(code, message, { retryAfterSeconds, details, status, action })

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { Lamports } from '../core/amount.ts';
-import type { ErrorAction, ErrorCode } from '../core/errors.ts';
+import type { ErrorAction, ErrorCode, ErrorParts } from '../core/errors.ts';
 import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
 import {
   type CustodyReport,
@@ -157,8 +157,8 @@ export const CUSTODIAN_NAME = 'custodian';
 
 /** What a method can return instead of its result. */
 export type NotServed =
-  /** These variables are missing or invalid. */
-  | { readonly notConfigured: readonly string[] }
+  /** An error that the call threw. RPC would keep only its message. */
+  | { readonly failed: ErrorParts }
   /** The object is not named `custodian`, so it neither reads nor writes. */
   | { readonly notCustodian: true }
   /** Too many reads of this kind are in progress. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AppError, notConfigured } from '../core/errors.ts';
+import { AppError, notConfigured, refusalError } from '../core/errors.ts';
 import {
   AsryEpochView,
   ClaimAnswer,
@@ -48,10 +48,10 @@ const unavailable = (message: string, cause?: unknown): AppError =>
 const isNotServed = (result: unknown): result is NotServed =>
   typeof result === 'object' &&
   result !== null &&
-  ['notConfigured', 'notCustodian', 'busy'].some((member) => member in result);
+  ['failed', 'notCustodian', 'busy'].some((member) => member in result);
 
 function errorOf(result: NotServed): AppError {
-  if ('notConfigured' in result) return notConfigured(result.notConfigured);
+  if ('failed' in result) return refusalError(result.failed);
   return unavailable(
     'busy' in result
       ? 'The custodian already serves as many reads as it can.'
@@ -74,7 +74,7 @@ type Options = {
 /**
  * Calls the custodian's Durable Object.
  * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails and may still have taken effect; NOT_CONFIGURED when a
- * required setting is missing
+ * required setting is missing; what the custodian has thrown, such as UPSTREAM_FAILED
  */
 export class CustodianClient implements CustodianApi {
   readonly #options: Options;

@@ -107,8 +107,10 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   override async alarm(): Promise<void> {
-    if (this.#custodian === undefined) return this.ctx.storage.deleteAlarm();
-    await this.#call((custodian) => custodian.alarm());
+    const custodian = this.#custodian;
+    if (custodian === undefined) return this.ctx.storage.deleteAlarm();
+    if (custodian instanceof AppError) return;
+    await this.#slots.run('own', () => custodian.alarm());
   }
 
   /**
@@ -140,9 +142,9 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
       if (custodian instanceof AppError) throw custodian;
       return await this.#slots.run(priority, () => work(custodian));
     } catch (error) {
-      if (!isNotConfigured(error)) throw error;
-      const variables = error.details?.variables;
-      return { notConfigured: Array.isArray(variables) ? variables.map(String) : [] };
+      if (!(error instanceof AppError)) throw error;
+      const { code, message, status, retryAfterSeconds, action, details } = error;
+      return { failed: { code, message, status, retryAfterSeconds, action, details } };
     }
   }
 }

@@ -194,6 +194,14 @@ const clientOf = (missing: readonly string[] = []) =>
 it('the client calls the custodian only if all variables of the custodian are set', () =>
   expect(clientOf(['PUBLIC_BASE_URL']).report()).rejects.toMatchObject({ code: 'NOT_CONFIGURED' }));
 
+it("the caller gets the code and the reason of an upstream's failure in the custodian", async () => {
+  upstreams.fault = (url) => (url.includes('esplora') ? new Response('', { status: 503 }) : undefined);
+  await expect(clientOf().draftProof()).rejects.toMatchObject({
+    code: 'UPSTREAM_FAILED',
+    details: { upstream: 'esplora', reason: 'one_source' },
+  });
+});
+
 describe("a Durable Object with any name but the custodian's", () => {
   const other = () => env.CUSTODIAN.getByName(RESERVE);
   const TABLES = "SELECT name FROM sqlite_master WHERE name NOT GLOB '_cf_*'";

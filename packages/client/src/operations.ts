@@ -39,7 +39,7 @@ export type Status = {
   /** Null when it cannot be read */ cron: Array<{
     trigger: 'minute' | 'daily';
     lastRunAt: string | null;
-    /** False if it is late, counted from its last run or, before that, from the deployment */ ok: boolean;
+    /** False if late, counted from its last run, or from the deployment */ ok: boolean;
   }> | null;
   custody: {
     /** Id of the Worker version that the custodian runs */ release: string | null;
@@ -112,7 +112,7 @@ export type Status = {
     detail: string;
     reason: string | null;
     /** Solana signature once it is signed */ signature: string | null;
-    /** Lamports that the operation moves, without network fees and the rent of a new token */ amountLamports: string | null;
+    /** Lamports that the operation moves, without network fees and rent */ amountLamports: string | null;
     createdAt: string;
     updatedAt: string;
   }> | null;
@@ -871,7 +871,7 @@ export const OPERATIONS = {
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
   /** Names each part that fails. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
-  /** The state of every part, the limits, the open alarms, and the last 20 operations. */
+  /** State of every part, limits, open alarms, and the last 20 operations. */
   getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),
   /** Reserve addresses and balances on both chains. */
   getReserves: get<Record<string, never>, Reserves, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/reserves'),
@@ -883,7 +883,7 @@ export const OPERATIONS = {
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
   /** The newest proof, signed with both reserve keys: hourly and after each mint, or offline by the operator. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
-  /** Every signed proof, newest first, with all data needed to check it. */
+  /** Every signed proof, newest first, with the data to check it. */
   listProofs: get<{
     limit?: number;
     cursor?: string;
@@ -988,8 +988,8 @@ export const OPERATIONS = {
     | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
   /** The record of a claimed payment. */
   getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
-  /** The current epoch of ASRY rewards and the past ones, newest first. */
-  getAsryEpoch: get<Record<string, never>, AsryEpochs, 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
+  /** The current reward epoch and the past ones, newest first. */
+  getAsryEpoch: get<Record<string, never>, AsryEpochs, 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
   /** A pool from the pool API or, if it lacks the pool, from the chain. */
   getPool: get<{ address: string }, Pool, 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/dex/pool/{address}'),
   /** Redirects to the pool `default` of the configuration. */

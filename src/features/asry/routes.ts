@@ -218,7 +218,7 @@ const epochRoute = createRoute({
   operationId: 'getAsryEpoch',
   tags: ['asry'],
   summary: 'ASRY reward epochs',
-  description: 'The current epoch of ASRY rewards and the past ones, newest first.',
+  description: 'The current reward epoch and the past ones, newest first.',
   middleware: [limitReads] as const,
   responses: {
     200: jsonResponse(
@@ -244,7 +244,7 @@ const epochRoute = createRoute({
       }),
       'Up to 100 epochs',
     ),
-    ...errorResponses(['RATE_LIMITED', ...notConfigured]),
+    ...errorResponses(['RATE_LIMITED', 'UPSTREAM_FAILED', ...notConfigured]),
   },
 });
 

@@ -79,7 +79,7 @@ const historyRoute = createRoute({
   operationId: 'listProofs',
   tags: ['reserves'],
   summary: 'List reserve proofs',
-  description: 'Every signed proof, newest first, with all data needed to check it.',
+  description: 'Every signed proof, newest first, with the data to check it.',
   middleware: [limitReads] as const,
   request: {
     query: z.object({

@@ -29,7 +29,7 @@ export const OperationLine = z.object({
   amountLamports: z
     .string()
     .nullable()
-    .describe('Lamports that the operation moves, without network fees and the rent of a new token'),
+    .describe('Lamports that the operation moves, without network fees and rent'),
   createdAt: asOf,
   updatedAt: asOf,
 });

@@ -215,9 +215,7 @@ const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 };
 export const Beat = z.object({
   trigger: z.enum(['minute', 'daily']),
   lastRunAt: z.iso.datetime().nullable(),
-  ok: z
-    .boolean()
-    .describe('False if it is late, counted from its last run or, before that, from the deployment'),
+  ok: z.boolean().describe('False if late, counted from its last run, or from the deployment'),
 });
 
 /** The newest call to the operator's webhook or to the monitor. */

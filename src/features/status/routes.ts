@@ -71,7 +71,7 @@ const status = createRoute({
   operationId: 'getStatus',
   tags: ['status'],
   summary: 'Service status',
-  description: 'The state of every part, the limits, the open alarms, and the last 20 operations.',
+  description: 'State of every part, limits, open alarms, and the last 20 operations.',
   responses: {
     200: jsonResponse(
       component('Status', {
