@@ -3,7 +3,7 @@
  *   npm run verify -- https://example.org
  * It checks the signatures itself. It reads balances and block from two public explorers, and the supply from a public
  * node; `--explorers a,b` and `--rpc url` name others. It prints six lines. The exit code is 1 when a line is red, and 2
- * when no line is red but a source could not be reached.
+ * when no line is red but a source could not be reached or two explorers contradict each other.
  */
 import { createApi } from '../src/mcp/api-client.ts';
 import {
@@ -15,8 +15,14 @@ import {
 import { argumentsOrUsage, httpUrl, oneLine, readArguments } from './command-line.ts';
 import { chooseTarget, targetLine } from './target.ts';
 
-/** `ok!` marks a check that passes with a warning, `?` a check that could not be made. */
-const MARKS = { confirmed: 'ok ', warned: 'ok!', contradicted: 'RED', unchecked: '?  ' } as const;
+/** `ok!` marks a check that passes with a warning, `?` a check that decides nothing. */
+const MARKS = {
+  confirmed: 'ok ',
+  warned: 'ok!',
+  contradicted: 'RED',
+  disputed: '?  ',
+  unchecked: '?  ',
+} as const;
 
 async function verify({ origin, host }: URL, sources: ProofSources): Promise<number> {
   const api = createApi({ origin, fetch, unreachableRepair: '' });
@@ -24,7 +30,7 @@ async function verify({ origin, host }: URL, sources: ProofSources): Promise<num
   for (const { name, result, text } of checks) console.log(`${MARKS[result]}  ${name.padEnd(17)}  ${text}`);
   const results = checks.map(({ result }) => result);
   if (results.includes('contradicted')) return 1;
-  return results.includes('unchecked') ? 2 : 0;
+  return results.includes('unchecked') || results.includes('disputed') ? 2 : 0;
 }
 
 const USAGE = `npm run verify -- URL [--explorers a,b] [--rpc url] [--world]

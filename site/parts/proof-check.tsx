@@ -107,6 +107,12 @@ const LINES: readonly Line[] = [
   },
 ];
 
+/** What explorers that contradict each other show; undefined unless they do. */
+export const disputeOf = (lines: readonly CheckLine[]): string | undefined => {
+  const text = lines.find(({ result }) => result === 'disputed')?.text;
+  return text === undefined ? undefined : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+};
+
 /** The titles of the lines that the evidence contradicts. */
 export const failedTitles = (lines: readonly CheckLine[]): readonly string[] =>
   LINES.filter(({ name }) => lines.some((line) => line.name === name && line.result === 'contradicted')).map(
@@ -117,6 +123,7 @@ const RESULTS = {
   confirmed: ['ok', 'true'],
   warned: ['unsure', 'one key'],
   contradicted: ['red', 'NOT true'],
+  disputed: ['unsure', 'not decided'],
   unchecked: ['unsure', 'not checked'],
 } as const;
 
@@ -172,7 +179,7 @@ export function CheckList({ state }: { state: CheckState }) {
               <strong>
                 {line?.result === 'contradicted' ? (
                   failed
-                ) : line === undefined || line.result === 'unchecked' ? (
+                ) : line === undefined || line.result === 'unchecked' || line.result === 'disputed' ? (
                   asked
                 ) : name === 'freshness' && proof !== null ? (
                   <>
@@ -219,6 +226,9 @@ function verdictOf(
       `${checks(contradicted)} of six failed: ${failedTitles(lines).join('; ')}.`,
       "Do not rely on this site's figures.",
     ];
+  const dispute = disputeOf(lines);
+  if (dispute !== undefined)
+    return ['warn', dispute, 'Ask a third explorer, or check again later: one of the two is wrong or late.'];
   const unchecked = count(lines, 'unchecked');
   if (unchecked > 0)
     return [

@@ -12,7 +12,7 @@ import {
 } from './coverage.tsx';
 import { amountOf, changeSince, sats, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
-import { type CheckState, failedTitles } from './proof-check.tsx';
+import { type CheckState, disputeOf, failedTitles } from './proof-check.tsx';
 import { useSums } from './sat-origins.tsx';
 
 /** Who can mint ABSR, in one line of a phone or two. */
@@ -34,16 +34,25 @@ type ReadSummary = Pick<Query<AbsrSummary>, 'value' | 'failure'>;
 
 /**
  * The one sentence about the reserve. What this browser found itself comes before the service's own comparison, if each
- * line of the check is decided and the service shows no shortage.
+ * line of the check is decided and the service shows no shortage. A shortage stays beside whatever the check adds.
  */
 export function verdictOf(summary: ReadSummary, check: CheckState): Verdict {
   if (check.type === 'done') {
     const by = { who: 'in your browser', at: check.at };
+    const { state, as_of: comparedAt } = summary.value?.coverage ?? {};
+    const isShort = state === 'short';
     const failed = failedTitles(check.lines);
-    if (failed.length > 0) return { kind: 'bad', title: `Check failed: ${failed.join('; ')}.`, by };
+    const dispute = disputeOf(check.lines);
+    const added = failed.length > 0 ? `Check failed: ${failed.join('; ')}.` : dispute;
+    if (added !== undefined && isShort)
+      return {
+        kind: 'bad',
+        title: `${coverageText(coverageOf(summary))} ${added}`,
+        by: { who: 'by this service, and in your browser', at: comparedAt ?? check.at },
+      };
+    if (added !== undefined) return { kind: failed.length > 0 ? 'bad' : 'warn', title: added, by };
     const supply = check.lines.find(({ name }) => name === 'supply');
     const isDecided = check.lines.every(({ result }) => result !== 'unchecked');
-    const isShort = summary.value?.coverage.state === 'short';
     if (supply?.result === 'confirmed' && isDecided && !isShort)
       return { kind: 'good', title: `Covered: ${supply.text}`, by };
   }

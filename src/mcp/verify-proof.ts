@@ -143,8 +143,14 @@ export function createProofVerifier() {
   };
 }
 
-/** `null`: the line could not be checked. */
-const PASSED = { confirmed: true, warned: true, contradicted: false, unchecked: null } as const;
+/** `null`: the line could not be checked, or its sources contradict each other. */
+const PASSED = {
+  confirmed: true,
+  warned: true,
+  contradicted: false,
+  disputed: null,
+  unchecked: null,
+} as const;
 
 const allOf = (passed: readonly (boolean | null)[]): boolean | null => {
   if (passed.includes(false)) return false;

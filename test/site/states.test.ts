@@ -423,6 +423,9 @@ describe('the verdict of the overview', () => {
     covered                  | reserve contradicted | bad  | BTC is NOT               | in your browser
     short six hours later    | all confirmed        | bad  | ^Not covered:            | by this service
     short ten seconds before | reserve unchecked    | bad  | ^Not covered:            | by this service
+    short ten seconds before | reserve contradicted | bad  | ^Not covered: 3 sats .*BTC is NOT | by this service, and in your browser
+    short ten seconds before | reserve disputed     | bad  | ^Not covered: 3 sats .*7 sats for 5 ABSR | by this service, and in your browser
+    covered                  | reserve disputed     | warn | ^7 sats for 5 ABSR       | in your browser
     covered                  | reserve unchecked    | good | ^Covered:                | by this service
     covered                  | supply warned        | good | ^Covered:                | by this service
     unknown                  | idle                 | warn | not known                |

@@ -59,9 +59,10 @@ export type CheckLine = {
   readonly name: (typeof LINES)[number];
   /**
    * `warned`: the line holds, but depends on one key. `unchecked`: a source could not be reached, or this code does not
-   * evaluate the signature's form. `contradicted`: the evidence disproves the line.
+   * evaluate the signature's form. `disputed`: one explorer confirms the line and another contradicts it.
+   * `contradicted`: the evidence disproves the line.
    */
-  readonly result: 'confirmed' | 'warned' | 'contradicted' | 'unchecked';
+  readonly result: 'confirmed' | 'warned' | 'contradicted' | 'disputed' | 'unchecked';
   /** The result in words, for display. */
   readonly text: string;
 };
@@ -89,6 +90,7 @@ const lineWith =
 const confirmed = lineWith('confirmed');
 const warned = lineWith('warned');
 const contradicted = lineWith('contradicted');
+const disputed = lineWith('disputed');
 const unchecked = lineWith('unchecked');
 
 /** The parsed message of a proof; if it cannot be parsed, the six report lines that say so. */
@@ -138,12 +140,15 @@ const silent = (explorers: readonly ExplorerReport[]): string[] =>
 function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): CheckLine {
   const name = 'reserve';
   const at = `${satsText(message.reserveSats)} at block ${grouped(String(message.bitcoinTip.height))}`;
-  const wrong = explorers.flatMap(({ name: explorer, figures }) =>
-    figures && figures.satsAtProof !== message.reserveSats
-      ? [`${explorer} shows ${satsText(figures.satsAtProof)}`]
-      : [],
+  const shown = explorers.flatMap(({ name: explorer, figures }) =>
+    figures ? [{ explorer, sats: figures.satsAtProof }] : [],
   );
-  if (wrong.length > 0) return contradicted(name, `${at}; ${listed(wrong)}`);
+  const wrong = shown.filter(({ sats }) => sats !== message.reserveSats);
+  const said = (reports: typeof shown): string =>
+    listed(reports.map(({ explorer, sats }) => `${explorer} shows ${satsText(sats)}`));
+  if (wrong.length > 0 && wrong.length < shown.length)
+    return disputed(name, `the explorers contradict each other: ${said(shown)}; signed are ${at}`);
+  if (wrong.length > 0) return contradicted(name, `${at}; ${said(wrong)}`);
   const missing = [
     ...silent(explorers),
     ...(explorers.length < MIN_EXPLORERS ? ['two explorers are needed'] : []),

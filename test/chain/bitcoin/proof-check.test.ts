@@ -7,7 +7,7 @@ import { checkProof } from '../../../src/chain/bitcoin/proof-check.ts';
 import type { CheckLine, ProofEvidence } from '../../../src/chain/bitcoin/proof-lines.ts';
 import { buildProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
-import { lamports, sats } from '../../../src/core/amount.ts';
+import { grouped, lamports, sats } from '../../../src/core/amount.ts';
 import { bitcoinAddress, secretKey, signProof, solanaAddress } from './signed-proof.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -124,6 +124,8 @@ const forged = {
 const forked = [explorer('a', { blockHash: '2'.repeat(64) }), explorer('b', { blockHash: null })];
 const second = (change: object) => ({ explorers: [explorer('a'), explorer('b', change)] });
 
+const poorer = ['a', 'b'].map((name) => explorer(name, { satsAtProof: 999n }));
+
 const BOTH = 'bitcoin_signature solana_signature';
 it.each<[string, Partial<ProofEvidence>, string]>([
   ['a figure changed after signing, if explorers agree', { proof: edited, explorers: agreeing }, BOTH],
@@ -133,7 +135,7 @@ it.each<[string, Partial<ProofEvidence>, string]>([
   ['a raised S', bySolana({ signature: raisedS(solana.signature) }), 'solana_signature'],
   ['a signature that does not decode', bySolana({ signature: 'abc' }), 'solana_signature'],
   ['an address without a key', { proof: forged, mintKeys: { authority: null } }, 'solana_signature'],
-  ['an explorer with another balance at the block', second({ satsAtProof: 999n }), 'reserve'],
+  ['two explorers with another balance at the block', { explorers: poorer }, 'reserve'],
   ['a supply of the lower balance', { supply: supply(120_000n, 20_000n) }, ''],
   ['a supply one atom above the lower balance', { supply: supply(120_001n, 20_001n) }, 'supply'],
   ['a balance now below the supply', second({ satsNow: 999n }), 'supply'],
@@ -151,6 +153,17 @@ it.each<[string, Partial<ProofEvidence>, string]>([
 ])('for %s, only the lines that it contradicts are red', (_what, change, lines) => {
   expect(red(change).join(' ')).toBe(lines);
 });
+
+it.each([999n, 51_000n])(
+  'two explorers, of which one shows the signed balance and the other %s sats, contradict each other and not the proof',
+  (satsAtProof) => {
+    expect(red(second({ satsAtProof }))).toEqual([]);
+    expect(checkProof(evidence(second({ satsAtProof })))[2]).toEqual({
+      ...{ name: 'reserve', result: 'disputed' },
+      text: `the explorers contradict each other: a shows 1,000 sats and b shows ${grouped(String(satsAtProof))} sats; signed are 1,000 sats at block 800`,
+    });
+  },
+);
 
 it('checkProof throws a RangeError for a message that is not a proof', () => {
   expect(() => checkProof(evidence({ proof: signProof('Reserve proof: 2') }))).toThrow(RangeError);
