@@ -30,7 +30,7 @@ const tokenKey = (id: string): string => `getToken ${JSON.stringify({ id })}`;
 const PAGES: Readonly<Record<string, Reads>> = {
   '/': { ...RESERVE, ...NEWEST },
   '/reserves': RESERVE,
-  '/status': { 'getStatus {}': '/api/status', ...SUMMARY },
+  '/status': { 'getStatus {}': '/api/status', ...BALANCES, ...SUMMARY },
   '/tokens': { ...TOKENS, ...SUMMARY },
   '/trust': {
     ...RESERVE,

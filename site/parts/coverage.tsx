@@ -57,6 +57,9 @@ export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string
   return bitcoin.agreed ? `${known.length} sources agree` : 'the sources differ; the lower value is used';
 }
 
+/** Whether the Bitcoin sources show different balances. */
+export const explorersDiffer = (bitcoin: Reserves['bitcoin'] | null): boolean => bitcoin?.agreed === false;
+
 /** How many nodes show the ABSR supply; a single one confirms nothing. */
 export function solanaSources({ sources }: Reserves['solana']): string {
   if (sources === undefined) return 'number of sources unknown';

@@ -1,6 +1,6 @@
-import type { Status } from '../../packages/client/src/index.ts';
-import { useQuery } from '../api/query.ts';
-import { sourceName } from './coverage.tsx';
+import type { Reserves, Status } from '../../packages/client/src/index.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { explorersDiffer, sourceName } from './coverage.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { amountOf, count, counted, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
@@ -11,8 +11,6 @@ import { sourcesText, statusKind, statusSentence, swapsText } from './status-sen
 import { detailText } from './swap-progress.tsx';
 import { Folded, Table } from './table.tsx';
 import { Tile } from './tile.tsx';
-
-const POLL_MS = 15_000;
 
 const signingText = ({ frozen, paused }: NonNullable<Status['custody']>): string =>
   frozen ? 'frozen' : paused && paused !== 'disabled' ? 'paused' : 'open';
@@ -158,10 +156,10 @@ const ReleaseLine = ({ release: { version, commit, deployedAt } }: Pick<Status, 
 const Covered = ({ backing }: Pick<Status, 'backing'>) => (
   <Tile name="Every ABSR covered" value={COVERED_TEXTS[backing.state]}>
     {backing.state === 'unknown' || backing.gapSatoshis === null
-      ? 'compared on both chains'
+      ? 'compared when both chains can be read'
       : backing.gapSatoshis === '0'
         ? 'exactly one sat for each'
-        : `${amountOf(backing.gapSatoshis, 'sat')} ${backing.state === 'short' ? 'missing' : 'more than the supply'}`}
+        : `${amountOf(backing.gapSatoshis.replace('-', ''), 'sat')} ${backing.state === 'short' ? 'missing' : 'more than the supply'}`}
   </Tile>
 );
 
@@ -186,7 +184,6 @@ const MintTile = ({ custody, backing }: Pick<Status, 'custody' | 'backing'>) => 
   );
 };
 
-/** What the parts of the service itself do now. */
 const Tiles = ({ status: { backing, custody, database } }: { status: Status }) => (
   <div class="tiles">
     <Covered backing={backing} />
@@ -205,23 +202,38 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
   </div>
 );
 
-const Sources = ({ status }: { status: Status }) => (
+type ReportProps = {
+  readonly status: Status;
+  /** The balance by source; null while it is not known. */
+  readonly bitcoin: Reserves['bitcoin'] | null;
+};
+
+/** A source that responds may still show another balance than its peer. */
+const SourceMark = ({ name, ok, bitcoin }: Pick<ReportProps, 'bitcoin'> & Status['upstreams'][number]) =>
+  ok && explorersDiffer(bitcoin) && bitcoin?.sources.some((source) => source.name === name) ? (
+    <span class="mark warn">differs</span>
+  ) : (
+    <Well ok={ok} />
+  );
+
+const Sources = ({ status, bitcoin }: ReportProps) => (
   <section>
     <h2>Sources</h2>
     <p>
-      Services of other operators. If one that payments need fails, payments wait; if another fails, a page
-      lacks figures.
+      Services of other operators. Payments need a Solana node. Without a Bitcoin explorer a swap can start,
+      but it is finished only once explorers show its BTC. Without a source that is not needed, a page lacks
+      figures.
     </p>
     <Folded summary={sourcesText(status)}>
       <Table
         label="Sources"
         columns={[{ name: 'Source' }, { name: 'State' }, { name: 'Latency', right: true }]}
-        rows={status.upstreams.map(({ name, ok, needed, ms }) => [
+        rows={status.upstreams.map((source) => [
           <span>
-            {sourceName(name)} {needed ? <span class="mark">needed</span> : null}
+            {sourceName(source.name)} {source.needed ? <span class="mark">needed</span> : null}
           </span>,
-          <Well ok={ok} />,
-          `${count(ms)} ms`,
+          <SourceMark {...source} bitcoin={bitcoin} />,
+          `${count(source.ms)} ms`,
         ])}
         empty="None is configured."
       />
@@ -291,13 +303,14 @@ export const Operations = ({ operations }: Pick<Status, 'operations'>) => (
   </section>
 );
 
-export function StatusReport({ status }: { status: Status }) {
+export function StatusReport({ status, bitcoin }: ReportProps) {
   const { custody, cron, operations } = status;
   return (
     <>
-      <p class={`verdict ${statusKind(status)}`}>
+      <p class={`verdict ${statusKind(status, bitcoin)}`}>
         <span class="verdict-sign" aria-hidden="true" />
         <strong class="verdict-text">
+          {explorersDiffer(bitcoin) ? 'The Bitcoin explorers differ; the lower value is used. ' : ''}
           <Alarms alarms={status.alarms} /> {statusSentence(status)}
         </strong>
       </p>
@@ -306,7 +319,7 @@ export function StatusReport({ status }: { status: Status }) {
       {custody?.frozen || custody?.paused ? (
         <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
-      <Sources status={status} />
+      <Sources status={status} bitcoin={bitcoin} />
       <section>
         <h2>Limits</h2>
         <p>They bound what a mistake could cost. A bar shows how much of a limit is used.</p>
@@ -324,11 +337,14 @@ export function StatusReport({ status }: { status: Status }) {
   );
 }
 
-export const StatusLive = () => (
-  <Loaded
-    query={useQuery('getStatus', {}, POLL_MS)}
-    waiting="Reading the status."
-    card
-    show={(status) => <StatusReport status={status} />}
-  />
-);
+export function StatusLive() {
+  const bitcoin = useQuery('getReserves', {}, FIGURES_POLL_MS).value?.bitcoin ?? null;
+  return (
+    <Loaded
+      query={useQuery('getStatus', {}, FIGURES_POLL_MS)}
+      waiting="Reading the status."
+      card
+      show={(status) => <StatusReport status={status} bitcoin={bitcoin} />}
+    />
+  );
+}

@@ -2,7 +2,8 @@
  * The state of the service in one or two sentences. Pure.
  * @module
  */
-import type { Status } from '../../packages/client/src/index.ts';
+import type { Reserves, Status } from '../../packages/client/src/index.ts';
+import { explorersDiffer } from './coverage.tsx';
 import { count } from './format.ts';
 
 export function sourcesText({ upstreams }: Pick<Status, 'upstreams'>): string {
@@ -28,14 +29,13 @@ function reserveText({ backing: { state } }: Pick<Status, 'backing'>): string {
   }
 }
 
-/** The state is never good while an alarm is open or the alarms cannot be read. */
-export function statusKind({
-  ok,
-  alarms,
-  backing,
-}: Pick<Status, 'ok' | 'alarms' | 'backing'>): 'good' | 'warn' | 'bad' {
+/** The state is never good while an alarm is open, the alarms cannot be read, or the Bitcoin explorers differ. */
+export function statusKind(
+  { ok, alarms, backing }: Pick<Status, 'ok' | 'alarms' | 'backing'>,
+  bitcoin: Reserves['bitcoin'] | null,
+): 'good' | 'warn' | 'bad' {
   if (backing.state === 'short') return 'bad';
-  return ok && alarms?.length === 0 ? 'good' : 'warn';
+  return ok && alarms?.length === 0 && !explorersDiffer(bitcoin) ? 'good' : 'warn';
 }
 
 export function swapsText(custody: Status['custody']): string {

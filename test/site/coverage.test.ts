@@ -115,7 +115,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   const banners = PAGES.filter((path) =>
     /exceeds the reserve/.test(renderIslands(path, answers).alerts ?? ''),
   );
-  const report = String(StatusReport({ status }));
+  const report = String(StatusReport({ status, bitcoin: null }));
   const read = (text: string, ok: RegExp, short: RegExp, unknown: RegExp): string =>
     [ok.test(text) && 'ok', short.test(text) && 'short', unknown.test(text) && 'unknown']
       .filter(Boolean)

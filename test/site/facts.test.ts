@@ -83,6 +83,7 @@ it.each(
     const status = exampleOf('getStatus');
     const mint = { ...{ state, ok: state !== 'failed' }, reason: reason === 'null' ? null : reason };
     const report = StatusReport({
+      bitcoin: null,
       status: {
         ...status,
         custody: { ...status.custody, mint },

@@ -49,7 +49,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ],
   ['the visitors', (text) => VisitorReport({ stats: withText(exampleOf('getAnalyticsStats'), text) })],
   ['a pool', (text) => PoolCard({ pool: pool(text), headers: null })],
-  ['the status', (text) => StatusReport({ status: status(text) })],
+  ['the status', (text) => StatusReport({ bitcoin: null, status: status(text) })],
   ['a failure', (text) => Failed({ failure: failure(text) })],
   ['an identifier', (text) => Identifier({ text, label: text })],
   ['a Solana transaction', (text) => SolanaTransaction({ signature: text })],

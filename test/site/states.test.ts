@@ -56,13 +56,49 @@ it('the status does not call swaps open while they are refused or the custodian 
 it('the headline of the status names each open alarm and is green only without alarms', () => {
   const status = { ...exampleOf('getStatus'), ok: true };
   const headline = (alarms: string[] | null): string =>
-    /<p class="verdict .*?<\/p>/s.exec(String(StatusReport({ status: { ...status, alarms } })))?.[0] ?? '';
+    /<p class="verdict .*?<\/p>/s.exec(
+      String(StatusReport({ status: { ...status, alarms }, bitcoin: null })),
+    )?.[0] ?? '';
   expect(headline([])).toMatch(/verdict good.*No alarm is open/s);
   expect(headline(['payment_unmatched', 'sol_low'])).toMatch(
     /verdict warn.*2 alarms are open.*#payment_unmatched.*payment unmatched.*sol low/s,
   );
   expect(headline(null)).toMatch(/verdict warn.*is not known/s);
 });
+
+it.each(
+  scenes(`
+  true  | short   | -138025 | bad  | no  | 138,025 sats missing
+  false | covered | 61975   | warn | yes | 61,975 sats more than the supply
+  true  | covered | 61975   | good | no  | 61,975 sats more than the supply
+  null  | unknown | null    | good | no  | compared when both chains can be read`),
+)(
+  'with Bitcoin explorers that agree: %s, and a backing that is %s by %s sats, the status is %s, marks the explorers: %s, and says: %s',
+  (agreed, state = '', gap = '', kind, marked, text) => {
+    const { bitcoin } = exampleOf('getReserves');
+    const names = ['esplora-1', 'esplora-2'];
+    const status = { ...exampleOf('getStatus'), ok: true, alarms: [] };
+    const gapSatoshis = gap === 'null' ? null : gap;
+    const html = String(
+      StatusReport({
+        status: {
+          ...status,
+          backing: { ...status.backing, state, gapSatoshis },
+          upstreams: [...names, 'kraken'].map((name) => ({ ...status.upstreams[0], name, ok: true })),
+        },
+        bitcoin: {
+          ...bitcoin,
+          agreed: JSON.parse(agreed ?? ''),
+          sources: names.map((name) => ({ name, balanceSatoshis: '1' })),
+        },
+      }),
+    );
+    expect(html).toContain(`class="verdict ${kind}"`);
+    expect(html.includes('The Bitcoin explorers differ')).toBe(marked === 'yes');
+    expect(html.match(/differs</g)?.length ?? 0).toBe(marked === 'yes' ? 2 : 0);
+    expect(html).toContain(`>${text}<`);
+  },
+);
 
 it('combined figures have the age of the oldest figure and the state of the least certain one', () => {
   const failure = failureOf({ kind: 'unreadable', status: 502 });
@@ -103,7 +139,9 @@ it.each([
   [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Signing is stopped.'],
 ])('the status with %j shows: %s', (stops, title) => {
   const status = exampleOf('getStatus');
-  const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
+  const html = String(
+    StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } }, bitcoin: null }),
+  );
   const titles = ['No new swap can start.', 'Signing is stopped.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
 });
