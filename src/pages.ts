@@ -8,6 +8,7 @@ import type { z } from '@hono/zod-openapi';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { type PageHead, tokenHead } from './chain/solana/token-head.ts';
+import type { OfficialMints } from './core/official-tokens.ts';
 import type { TokenRecord } from './features/tokens/token-view.ts';
 import type { RouterEnv } from './http/router.ts';
 import { within } from './http/within.ts';
@@ -53,7 +54,10 @@ export type PageDeps = {
   /** If empty, the origin of each request is used. */
   readonly publicBaseUrl: string;
 };
-type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
+type PageEnv = RouterEnv<{
+  readonly pages: PageDeps;
+  readonly tokens: { readonly officialMints: OfficialMints };
+}>;
 type PageContext = Context<PageEnv>;
 
 /** The API's response, or undefined if it is late. */
@@ -144,10 +148,15 @@ async function contentOf(c: PageContext, service: Service, page: string): Promis
   return { answers, islands: c.var.deps.pages.renderIslands(page, answers) };
 }
 
-/** `/token/{mint}`. A numeric id is redirected there. Deeper paths are unknown, like every path without a page. */
+/**
+ * `/token/{mint}`. A numeric id and the symbol of an official token are redirected there. Deeper paths are unknown, like
+ * every path without a page.
+ */
 async function tokenPage(c: PageContext, service: Service): Promise<Response> {
   const { assets, renderIslands, publicBaseUrl } = c.var.deps.pages;
   const id = c.req.path.slice(TOKEN_PATH.length);
+  const named = [...c.var.deps.tokens.officialMints].find(([, asset]) => asset === id.toUpperCase());
+  if (named) return c.redirect(TOKEN_PATH + named[0]);
   const [response, summary] = await Promise.all([
     ask(c, service, `/api/tokens/${encodeURIComponent(id)}`, TOKEN_WAIT_MS),
     readFirst(c, service, SUMMARY),

@@ -159,6 +159,15 @@ it.each([
   expect(response.headers.get('cache-control')).toBe('no-store');
 });
 
+it('redirects the symbol of an official token to the page of its mint, in any case', async () => {
+  for (const symbol of ['absr', 'ABSR']) {
+    const response = await pageOf(`/token/${symbol}`, undefined);
+    expect([response.status, response.headers.get('location')]).toEqual([302, `/token/${ABSR}`]);
+  }
+  // This service has no ASRY.
+  expect((await pageOf('/token/asry', undefined)).status).toBe(404);
+});
+
 it("redirects a token's id to the page of its mint", async () => {
   const response = await pageOf('/token/7', token);
   expect([response.status, response.headers.get('location')]).toEqual([302, `/token/${MINT}`]);
