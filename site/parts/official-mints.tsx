@@ -69,7 +69,9 @@ export function AbsrHolders() {
         )}{' '}
         “Others” may be the operator too: the chain shows addresses, not persons.
       </p>
-      <p>You hold ABSR? Your wallet shows it. 1 ABSR counts 1 sat, and is a claim on nothing.</p>
+      <p>
+        You hold ABSR? Your wallet or an explorer shows it. 1 ABSR counts 1 sat, and is a claim on nothing.
+      </p>
       <AsOf at={at} stale={stale} away={failure !== null} />
     </div>
   );
