@@ -1,8 +1,8 @@
 /**
- * What a search text names by itself: pages by their keywords, and addresses, signatures and ids by their form. Pure.
+ * What a search text names: pages by their keywords, and the things that an address, a signature or an id belongs to.
  * @module
  */
-import type { Token } from '../../packages/client/src/index.ts';
+import type { Answer, Input, OperationName, Token } from '../../packages/client/src/index.ts';
 import { powerWords } from '../../src/chain/solana/token-powers.ts';
 import { shortened } from './format.ts';
 import { GROUPS } from './places.ts';
@@ -75,14 +75,16 @@ export const matching = (hits: readonly Hit[], words: readonly string[]): Hit[] 
     })
     .slice(0, MAX_HITS);
 
-const warningOf = ({ warning, powers }: Token): string | null => {
+type Named = Pick<Token, 'name' | 'symbol' | 'mint_address' | 'warning' | 'powers'>;
+
+const warningOf = ({ warning, powers }: Named): string | null => {
   if (warning !== null) return 'well-known name';
   if (powers === null) return 'rights not known';
   const [power] = powers;
   return power === undefined ? null : powerWords(power)[0];
 };
 
-export const tokenHit = (token: Token): Hit => ({
+export const tokenHit = (token: Named): Hit => ({
   kind: 'Token',
   url: tokenUrl(token.mint_address),
   name: token.name,
@@ -98,31 +100,62 @@ const OWN: Readonly<Record<keyof OwnAddresses, string>> = {
   asryMint: 'ASRY, the official mint',
 };
 
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** What an address, signature, id or official symbol may name. @param own null while it is not known */
-export function namedHits(text: string, own: OwnAddresses | null): Hit[] {
-  const about = shortened(text, 8);
-  const hit = (kind: Hit['kind'], name: string, url: string): Hit => ({ kind, name, url, about });
-  const found = Object.entries(OWN).flatMap(([key, name]): Hit[] => {
+/** What an own address or an official symbol names. @param own null while it is not known */
+export const ownHits = (text: string, own: OwnAddresses | null): Hit[] =>
+  Object.entries(OWN).flatMap(([key, name]): Hit[] => {
     const address: unknown = own === null ? null : Reflect.get(own, key);
     const isNamed = address === text || key === `${text.toLowerCase()}Mint`;
     if (typeof address !== 'string' || !isNamed) return [];
     const url = key.endsWith('Mint') ? tokenUrl(address) : '/reserves';
     return [{ kind: 'Address', name, url, about: shortened(address, 8) }];
   });
-  if (found.length > 0) return found;
-  if (UUID.test(text)) return [hit('Id', 'Invoice of a token', `/tokens/new?invoice=${text.toLowerCase()}`)];
-  if (!BASE58.test(text)) return [];
-  if (text.length >= 64 && text.length <= 88)
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** Null if the service has no such thing. */
+type Read = <Name extends OperationName>(name: Name, input: Input<Name>) => Promise<Answer<Name> | null>;
+
+/** The pages of what an address, signature or id names. Each thing is read first, so that each hit has a page. */
+export async function namedHits(text: string, read: Read): Promise<readonly Hit[]> {
+  const hit = (kind: Hit['kind'], name: string, url: string): Hit => ({
+    ...{ kind, name, url },
+    about: shortened(text, 8),
+  });
+  if (UUID.test(text)) {
+    const id = text.toLowerCase();
+    const invoice = await read('getInvoice', { id });
+    return invoice === null ? [] : [hit('Id', 'Invoice of a token', `/tokens/new?invoice=${id}`)];
+  }
+  if (SIGNATURE.test(text)) {
+    const [swap, claim] = await Promise.all([
+      read('getSwapStatus', { id: text }),
+      read('getAsryClaim', { signature: text }),
+    ]);
     return [
-      hit('Id', 'Swap with this signature', `/swap?swap=${text}`),
-      hit('Id', 'Payment for ASRY with this signature', `/asry?claim=${text}`),
+      ...(swap === null ? [] : [hit('Id', 'Swap with this signature', `/swap?swap=${text}`)]),
+      ...(claim === null ? [] : [hit('Id', 'Payment for ASRY with this signature', `/asry?claim=${text}`)]),
     ];
-  if (text.length < 32 || text.length > 44) return [];
+  }
+  if (!ADDRESS.test(text)) return [];
+  const [token, created] = await Promise.all([
+    read('getToken', { id: text }),
+    read('listTokens', { creator: text, limit: 1 }),
+  ]);
   return [
-    hit('Address', 'Token with this mint, if it is one', tokenUrl(text)),
-    hit('Address', 'Tokens of this creator, if there are any', `/tokens?creator=${text}`),
+    ...(token === null ? [] : [tokenHit(token)]),
+    ...(created === null || created.tokens.length === 0
+      ? []
+      : [hit('Address', 'Tokens of this creator', `/tokens?creator=${text}`)]),
   ];
+}
+
+/** What the search says once nothing was found. */
+export function noMatchText(text: string): string {
+  if (UUID.test(text)) return 'No invoice has this id.';
+  if (SIGNATURE.test(text)) return 'No swap and no ASRY reward of this service has this signature.';
+  if (ADDRESS.test(text))
+    return 'No token, no creator of a listed token and no wallet of this service has this address. A wallet or an explorer shows what it holds.';
+  return 'No match. Tokens are found by name, symbol or address.';
 }

@@ -4,13 +4,16 @@
  */
 import { useEffect, useState } from 'hono/jsx';
 import { render } from 'hono/jsx/dom';
+import type { Answer, CallOptions, Input, OperationName } from '../../packages/client/src/index.ts';
 import { call, failureFrom, readSiteFile } from '../api/call.ts';
 import {
   type Hit,
   MAX_HITS,
   matching,
   namedHits,
+  noMatchText,
   type OwnAddresses,
+  ownHits,
   PAGE_HITS,
   tokenHit,
 } from './search-hits.ts';
@@ -37,21 +40,50 @@ const operationHit = ({ id, method, path, summary }: FoundOperation): Hit => ({
   about: summary,
 });
 
-type Found = { readonly of: string; readonly hits: readonly Hit[]; readonly hasFailed: boolean };
+type Result = { readonly hits: readonly Hit[]; readonly hasFailed: boolean };
+type Found = Result & { readonly of: string };
 const NOTHING: Found = { of: '', hits: [], hasFailed: false };
 
-/** Tokens whose name, symbol or address matches, after a pause in typing. */
-function useTokens(wanted: string): Found {
+/** Codes of a service that has responded, and has nothing of this name. */
+const ABSENT = ['NOT_FOUND', 'INVALID_INPUT', 'NOT_CONFIGURED'];
+
+/** Null if the service has no such thing. @throws CallFailed for any other failure */
+const readOrNull = <Name extends OperationName>(
+  name: Name,
+  input: Input<Name>,
+  options: CallOptions = {},
+): Promise<Answer<Name> | null> =>
+  call(name, input, { ...options, ...LIMIT }).then(
+    ({ value }) => value,
+    (thrown: unknown) => {
+      if (ABSENT.includes(failureFrom(thrown).code)) return null;
+      throw thrown;
+    },
+  );
+
+/** What the API finds for a text. */
+async function readFound(wanted: string, signal: AbortSignal): Promise<Result> {
+  const read = <Name extends OperationName>(name: Name, input: Input<Name>) =>
+    readOrNull(name, input, { signal });
+  const searched = async (): Promise<readonly Hit[]> => {
+    const found = wanted.length > MAX_TEXT ? null : await read('searchTokens', { q: wanted });
+    return found === null ? [] : found.tokens.slice(0, MAX_HITS).map(tokenHit);
+  };
+  const results = await Promise.allSettled([namedHits(wanted, read), searched()]);
+  return {
+    hits: results.flatMap((result) => (result.status === 'fulfilled' ? result.value : [])),
+    hasFailed: results.some(({ status }) => status === 'rejected'),
+  };
+}
+
+/** What the API finds for a text after a pause in typing; null until then. */
+function useFound(wanted: string): Found | null {
   const [found, setFound] = useState<Found>(NOTHING);
   useEffect(() => {
-    if (wanted === '' || wanted.length > MAX_TEXT) return;
+    if (wanted === '') return;
     const ended = new AbortController();
     const timer = setTimeout(async () => {
-      const read = call('searchTokens', { q: wanted }, { signal: ended.signal, ...LIMIT });
-      const result = await read.then(
-        ({ value }) => ({ hits: value.tokens.slice(0, MAX_HITS).map(tokenHit), hasFailed: false }),
-        () => ({ hits: [], hasFailed: true }),
-      );
+      const result = await readFound(wanted, ended.signal);
       if (!ended.signal.aborted) setFound({ of: wanted, ...result });
     }, TYPING_MS);
     return () => {
@@ -59,7 +91,7 @@ function useTokens(wanted: string): Found {
       clearTimeout(timer);
     };
   }, [wanted]);
-  return found.of === wanted ? found : NOTHING;
+  return found.of === wanted ? found : null;
 }
 
 type Own = { readonly own: OwnAddresses | null; readonly hasFailed: boolean };
@@ -70,17 +102,19 @@ function useOwnAddresses(): Own {
   const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     const read = async (): Promise<void> => {
-      const [reserves, summary] = await Promise.all([
+      const [reserves, summary, treasury] = await Promise.all([
         call('getReserves', {}, LIMIT),
         call('getAbsrSummary', {}, LIMIT),
+        readOrNull('getTreasury', {}),
       ]);
       const { bitcoin, solana } = reserves.value;
       const { absrMint = null, asryMint = null } = summary.value;
-      setOwn({ bitcoin: bitcoin.address, solana: solana.address, absrMint, asryMint, treasury: null });
-      const { value } = await call('getTreasury', {}, LIMIT);
-      setOwn((known) => known && { ...known, treasury: value.treasury_address });
+      setOwn({
+        ...{ bitcoin: bitcoin.address, solana: solana.address, absrMint, asryMint },
+        treasury: treasury?.treasury_address ?? null,
+      });
     };
-    read().catch((thrown: unknown) => setFailed(failureFrom(thrown).isOutage));
+    read().catch(() => setFailed(true));
   }, []);
   return { own, hasFailed };
 }
@@ -124,22 +158,28 @@ const HitList = ({ hits, current, close }: { hits: readonly Hit[]; current: numb
   </div>
 );
 
-/** What the text names by its form first, then pages, tokens, and operations. */
-function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFailed: boolean } {
+type Hits = { readonly hits: readonly Hit[]; readonly state: string };
+
+/** The service's own addresses first, then pages, what the API finds, and operations. */
+function useHits(text: string): Hits {
   const wanted = text.trim();
-  const tokens = useTokens(wanted);
+  const found = useFound(wanted);
   const operations = useOperations();
   const { own, hasFailed } = useOwnAddresses();
-  if (wanted === '') return { hits: PAGE_HITS, hasFailed };
   const words = wanted.toLowerCase().split(/\s+/);
-  const hits = [
-    // Leaves out the guess for an address whose token was found.
-    ...namedHits(wanted, own).filter(({ url }) => tokens.hits.every((token) => token.url !== url)),
-    ...matching(PAGE_HITS, words),
-    ...tokens.hits,
-    ...matching(operations, words),
-  ];
-  return { hits, hasFailed: hasFailed || tokens.hasFailed };
+  const hits =
+    wanted === ''
+      ? PAGE_HITS
+      : [
+          ...ownHits(wanted, own),
+          ...matching(PAGE_HITS, words),
+          ...(found?.hits ?? []),
+          ...matching(operations, words),
+        ].filter(({ url }, index, all) => all.findIndex((other) => other.url === url) === index);
+  if (hasFailed || found?.hasFailed)
+    return { hits, state: 'The API does not respond: tokens and addresses of the service may be missing.' };
+  if (hits.length > 0) return { hits, state: '' };
+  return { hits, state: found === null || own === null ? 'Searching.' : noMatchText(wanted) };
 }
 
 const LABEL = 'Search pages, tokens, addresses and operations';
@@ -148,7 +188,7 @@ const HINT = 'Name, symbol or address';
 function Search({ close }: { close: () => void }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const { hits, hasFailed } = useHits(text);
+  const { hits, state } = useHits(text);
   const current = Math.min(chosen, hits.length - 1);
   const move = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -187,11 +227,7 @@ function Search({ close }: { close: () => void }) {
       />
       <HitList hits={hits} current={current} close={close} />
       <p class="fine" role="status">
-        {hasFailed
-          ? 'The API does not respond: tokens and addresses of the service may be missing.'
-          : hits.length === 0
-            ? 'No match. Tokens are found by name, symbol or address.'
-            : ''}
+        {state}
       </p>
     </div>
   );

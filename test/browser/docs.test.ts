@@ -1,7 +1,7 @@
 /** The API reference in the browser. */
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { expectNothingWrong, PHONE, siteUrl, useBrowser, visit } from './visit.ts';
+import { expectAccessible, expectNothingWrong, PHONE, siteUrl, useBrowser, visit } from './visit.ts';
 
 useBrowser();
 
@@ -72,5 +72,26 @@ it.each(['listings/search*', 'reserves'])('the search says that %s does not resp
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('combobox').fill('river');
   await page.getByText('The API does not respond: tokens and addresses').waitFor();
+  await visited.close();
+});
+
+it('the search offers no page for an address that nothing has, and finds ABSR by its mint', async () => {
+  const visited = await visit('/docs');
+  const { page } = visited;
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('combobox').fill('So11111111111111111111111111111111111111112');
+  await page.getByText('No token, no creator of a listed token').waitFor();
+  expect(await page.getByRole('option').count()).toBe(0);
+  await expectAccessible(page);
+  const { absrMint } = (await (await fetch(new URL('/api/arbitrage/summary', siteUrl))).json()) as {
+    absrMint: string;
+  };
+  await page.getByRole('combobox').fill(absrMint);
+  await page.getByRole('option').first().waitFor();
+  expect(
+    await page.getByRole('option').evaluateAll((hits) => hits.map((hit) => hit.getAttribute('href'))),
+  ).toEqual([`/token/${absrMint}`]);
+  // The reads that find nothing are on the console, as 404.
+  expect(visited.foreign).toEqual([]);
   await visited.close();
 });

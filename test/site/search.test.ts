@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import { toolCallOf, valuesIn } from '../../site/build/call-examples.ts';
-import { matching, namedHits, PAGE_HITS, tokenHit } from '../../site/parts/search-hits.ts';
+import {
+  matching,
+  namedHits,
+  noMatchText,
+  ownHits,
+  PAGE_HITS,
+  tokenHit,
+} from '../../site/parts/search-hits.ts';
 import { exampleOf } from '../kit/example.ts';
 import { eachScene } from '../kit/scenes.ts';
 
@@ -34,15 +41,44 @@ eachScene(`
   the official mint of ABSR     | ${own.absrMint}     | /token/${own.absrMint}
   the symbol of ABSR            | Absr                | /token/${own.absrMint}
   the symbol of a token that is not configured | asry
-  an invoice id                 | ${ID.toUpperCase()} | /tokens/new?invoice=${ID}
-  a signature                   | ${'2'.repeat(88)}   | /swap?swap=${'2'.repeat(88)} | /asry?claim=${'2'.repeat(88)}
   a word                        | otter
-`)('a search for %s leads to everything that the service knows about it', (_what, text = '', ...found) => {
-  expect(urls(namedHits(text, own))).toEqual(found);
+`)('a search for %s leads to the page of what it names', (_what, text = '', ...found) => {
+  expect(urls(ownHits(text, own))).toEqual(found);
 });
 
-it('a search for an unknown address offers the pages of the token and of its creator', () => {
-  expect(urls(namedHits(SOLANA, null))).toEqual([`/token/${SOLANA}`, `/tokens?creator=${SOLANA}`]);
+const SIGNATURE = '2'.repeat(88);
+const MINT = exampleOf('getToken').mint_address;
+/** @param known the operations that find something; any other has nothing of this name */
+const apiWith =
+  (...known: readonly string[]): Parameters<typeof namedHits>[1] =>
+  async (name) =>
+    known.includes(name) ? exampleOf(name) : null;
+
+eachScene(`
+  an invoice id     | ${ID.toUpperCase()} | getInvoice               | /tokens/new?invoice=${ID}
+  a signature       | ${SIGNATURE}        | getSwapStatus            | /swap?swap=${SIGNATURE}
+  a signature       | ${SIGNATURE}        | getAsryClaim             | /asry?claim=${SIGNATURE}
+  a mint            | ${MINT}             | getToken                 | /token/${MINT}
+  a creator         | ${SOLANA}           | listTokens               | /tokens?creator=${SOLANA}
+  a word            | otter               | getToken listTokens
+`)('a search for %s %s offers the pages of what %s finds', async (_what, text = '', known = '', ...found) => {
+  expect(urls(await namedHits(text, apiWith(...known.split(' '))))).toEqual(found);
+});
+
+it('a creator without a listed token is no match', async () => {
+  const created: Parameters<typeof namedHits>[1] = async (name) =>
+    name === 'listTokens' ? { ...exampleOf(name), tokens: [] } : null;
+  expect(await namedHits(SOLANA, created)).toEqual([]);
+});
+
+it.each([
+  [ID, 'No invoice has this id.'],
+  [SIGNATURE, 'No swap and no ASRY reward of this service has this signature.'],
+  [SOLANA, 'No token, no creator of a listed token and no wallet of this service has this address.'],
+  ['otter', 'No match.'],
+])('a search for %s, which nothing has, offers no page and says: %s', async (text, words) => {
+  expect(await namedHits(text, apiWith())).toEqual([]);
+  expect(noMatchText(text)).toContain(words);
 });
 
 it.each([
