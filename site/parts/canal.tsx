@@ -7,7 +7,8 @@ type Water = 'sol' | 'btc' | 'absr';
 
 export type CanalView = {
   /**
-   * Share of the tallest level, 0 to 1; null while unknown. The three levels share one scale in sats.
+   * Share of the tallest level, 0 to 1; null while unknown, which is drawn without water, like 0: the figure below tells
+   * them apart. The three levels share one scale, which counts sats from zero.
    */
   readonly levels: { readonly sol: number | null; readonly btc: number | null; readonly absr: number | null };
   /** Water flows under an open gate. */
@@ -19,11 +20,8 @@ const BASIN = 400;
 const FLOOR = 240;
 const HEIGHT = FLOOR + 6;
 const TALLEST = 176;
-const LOWEST = 10;
-/** Level drawn while the real one is unknown. */
-const UNKNOWN = 0.45;
 
-const surface = (level: number | null): number => FLOOR - LOWEST - (TALLEST - LOWEST) * (level ?? UNKNOWN);
+const surface = (level: number): number => FLOOR - TALLEST * level;
 
 /** Two waves more than are visible, each 100 wide, let the water move without a seam. */
 const wave = (width: number): string => `M-100 0${'q25-7 50 0t50 0'.repeat(width / 100 + 2)}V${HEIGHT}H-100z`;
@@ -48,10 +46,12 @@ const Basin = ({
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    <g class="level" transform={`translate(0 ${surface(level)})`}>
-      <path class={`water deep ${water}`} d={wave(width)} transform="translate(-40 -5)" />
-      <path class={`water ${water}${level === null ? ' unknown' : ''}`} d={wave(width)} />
-    </g>
+    {level ? (
+      <g class="level" transform={`translate(0 ${surface(level)})`}>
+        <path class={`water deep ${water}`} d={wave(width)} transform="translate(-40 -5)" />
+        <path class={`water ${water}`} d={wave(width)} />
+      </g>
+    ) : null}
   </svg>
 );
 
@@ -70,14 +70,13 @@ const BEYOND = 1200;
 
 export const Canal = ({ view }: { view: CanalView }) => {
   const { levels } = view;
-  const absr = surface(levels.absr);
   return (
     <svg class="canal" viewBox={`0 0 ${3 * BASIN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       <Basin water="sol" x={-BEYOND} width={BEYOND + BASIN} level={levels.sol} />
       <Basin water="btc" x={BASIN} level={levels.btc} />
       <Basin water="absr" x={2 * BASIN} width={BASIN + BEYOND} level={levels.absr} />
       {levels.absr === null || levels.btc === null ? null : (
-        <path class="mark-level" d={`M420 ${absr}H790`} />
+        <path class="mark-level" d={`M420 ${surface(levels.absr)}H790`} />
       )}
       <Gate x={BASIN} open={view.swapping} />
       <Gate x={2 * BASIN} open={view.minting} />

@@ -94,15 +94,14 @@ const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<Abs
       name="1. SOL comes in"
       figure={figureOf(reserves, ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`)}
     >
-      A bridge turns it into BTC. SOL does not back ABSR.
+      Drawn at its worth in sats. It does not back ABSR.
     </Basin>
     <Basin
       asset="btc"
       name="2. BTC stays"
       figure={figureOf(reserves, ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'))}
     >
-      At one address.
-      {isMarked(reserves, absr) ? ' The dotted line is the ABSR supply.' : ''}
+      Heights are sats from zero.{isMarked(reserves, absr) ? ' Dotted: ABSR supply.' : ''}
     </Basin>
     <Basin
       asset="absr"

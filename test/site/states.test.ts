@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
+import { Canal, type CanalView } from '../../site/parts/canal.tsx';
 import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
 import { worthText } from '../../site/parts/format.ts';
@@ -249,6 +250,18 @@ describe('the coverage of the overview', () => {
     const prices = { ...summary('500000', '1000000'), solPriceUsd: 100, btcPriceUsd: 80_000 };
     expect(levelsOf(reserves, prices)).toEqual({ sol: 0.5, btc: 1, absr: 0.5 });
     expect(levelsOf(null, null)).toEqual({ sol: null, btc: null, absr: null });
+  });
+
+  it('draws each level in proportion to its figure, and no water for zero or an unknown figure', () => {
+    const drawn = (levels: CanalView['levels']): number[] => {
+      const html = String(Canal({ view: { levels, swapping: false, minting: false } }));
+      return [...html.matchAll(/class="level" transform="translate\(0 ([\d.]+)\)"/g)].map(
+        ([, y]) => 240 - Number(y),
+      );
+    };
+    const [half = 0, full, ...others] = drawn({ sol: 0.5, btc: 1, absr: null });
+    expect([full, others]).toEqual([2 * half, []]);
+    expect(drawn({ sol: 0, btc: null, absr: 0.25 })).toEqual([half / 2]);
   });
 });
 
