@@ -58,16 +58,14 @@ export const ListingPrice = () => (
   <AtMost what="A listing: at most" lamports={useTokenQuote().value?.listing_max_lamports} />
 );
 
-/** How the two prices of the operator compare. */
+/** What each of the operator's two prices buys. The service sends no transaction for a listing. */
 export function PriceOrder() {
-  const { value } = useTokenQuote();
-  const creation = value?.fee_breakdown.margin;
-  if (value === null || creation === undefined) return null;
-  const listing = formatAmount(BigInt(value.listing_max_lamports), SOL_DECIMALS);
+  const creation = useTokenQuote().value?.fee_breakdown.margin;
+  if (creation === undefined) return null;
   return (
     <p class="fine">
-      The operator sets both prices. A creation costs {sol(creation)} SOL with its listing, above what Solana
-      charges. A listing alone costs at most {roundedUp(listing, DIGITS)} SOL.
+      A listing buys a place in list and search. A creation buys the token too, for {sol(creation)} SOL above
+      what Solana charges. The operator sets both prices: no cost explains the gap.
     </p>
   );
 }

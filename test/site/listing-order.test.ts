@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
 import { ListingOrder } from '../../site/parts/listing-order.tsx';
+import { PriceOrder } from '../../site/parts/token-price.tsx';
 import { exampleOf } from '../kit/example.ts';
 import { scenes } from '../kit/scenes.ts';
 
@@ -38,3 +39,15 @@ it.each(
     expect(html.includes('class="qr')).toBe(texts.startsWith('Waiting'));
   },
 );
+
+it('the listing form names what a creation costs above the charges of Solana, from its quote', () => {
+  const quote = exampleOf('quoteToken');
+  const longest = {
+    ...{ name: 'N'.repeat(32), symbol: 'S'.repeat(10) },
+    ...{ token_program: 'token-2022', metaplex_metadata: 'false' },
+  };
+  const margin = '12300000';
+  const priced = { ...quote, fee_breakdown: { ...quote.fee_breakdown, margin } };
+  const answers = { [`quoteToken ${JSON.stringify(longest)}`]: priced };
+  expect(withAnswers(answers, () => String(PriceOrder()))).toContain('0.0123 SOL above');
+});
