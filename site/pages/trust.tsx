@@ -65,6 +65,19 @@ const Check = ({ source }: { source: string }) => (
   </section>
 );
 
+const Sources = () => (
+  <section>
+    <h2>Where the figures come from</h2>
+    <p>
+      The figures come from these sources. Your browser asks other hosts when you{' '}
+      <a href="/reserves#verify">check the proof</a>.
+    </p>
+    <Live name="sources" json="/api/reserves">
+      <TrustSources />
+    </Live>
+  </section>
+);
+
 const Dangers = () => (
   <section id="wrong">
     <h2>What can go wrong</h2>
@@ -92,21 +105,14 @@ export const trust: Page = {
       <Dangers />
       <Keys />
       <div class="columns">
-        <Redemption />
-        <Tokens />
-      </div>
-      <div class="columns">
-        <Operator />
-        <section>
-          <h2>Where the figures come from</h2>
-          <p>
-            The figures come from these sources. Your browser asks other hosts when you{' '}
-            <a href="/reserves#verify">check the proof</a>.
-          </p>
-          <Live name="sources" json="/api/reserves">
-            <TrustSources />
-          </Live>
-        </section>
+        <div>
+          <Redemption />
+          <Sources />
+        </div>
+        <div>
+          <Tokens />
+          <Operator />
+        </div>
       </div>
     </>
   ),

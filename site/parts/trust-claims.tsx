@@ -94,7 +94,7 @@ export function TrustClaims() {
     mint: summary?.absrMint ?? null,
   };
   return (
-    <div class="columns">
+    <div class="columns even">
       <div class="stack">
         <h3>You can verify on the chains</h3>
         <ul class="rights">

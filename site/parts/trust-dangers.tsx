@@ -119,7 +119,7 @@ export function TrustDangers() {
   const status = useQuery('getStatus', {}).value;
   const epochs = useQuery('getAsryEpoch', {}).value;
   return (
-    <div class="columns">
+    <div class="columns even">
       <div>
         <h3>The operator could</h3>
         <OperatorCould reserves={reserves} />
