@@ -1,3 +1,4 @@
+import type { Assets } from '../build/assets.ts';
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
 import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
@@ -7,10 +8,10 @@ import { SatOrigins } from '../parts/sat-origins.tsx';
 import { TerminalCheck } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
-const Terminal = ({ source }: { source: string }) => (
+const Terminal = ({ assets }: { assets: Assets }) => (
   <section id="terminal">
     <h2>The same check from a terminal</h2>
-    <TerminalCheck source={source} />
+    <TerminalCheck source={assets.release.source} isDemonstration={assets.isDemonstration} />
   </section>
 );
 
@@ -101,7 +102,7 @@ export const reserves: Page = {
           <SatOrigins />
         </Live>
       </section>
-      <Terminal source={assets.release.source} />
+      <Terminal assets={assets} />
       <Records isDemonstration={assets.isDemonstration} />
     </>
   ),

@@ -1,3 +1,4 @@
+import type { Assets } from '../build/assets.ts';
 import { Live, type Page, Title } from '../layout.tsx';
 import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
 import { TrustClaims } from '../parts/trust-claims.tsx';
@@ -54,14 +55,14 @@ const Operator = () => (
   </section>
 );
 
-const Check = ({ source }: { source: string }) => (
+const Check = ({ assets }: { assets: Assets }) => (
   <section id="check">
     <h2>What you can check, and what you must take on trust</h2>
     <Live name="claims" json="/api/reserves">
       <TrustClaims />
     </Live>
     <h3>Without trusting this site</h3>
-    <TerminalCheck source={source} />
+    <TerminalCheck source={assets.release.source} isDemonstration={assets.isDemonstration} />
   </section>
 );
 
@@ -101,7 +102,7 @@ export const trust: Page = {
       <Live name="facts" json="/api/reserves">
         <TrustTiles />
       </Live>
-      <Check source={assets.release.source} />
+      <Check assets={assets} />
       <Dangers />
       <Keys />
       <div class="columns">

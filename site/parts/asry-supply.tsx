@@ -5,7 +5,7 @@
 import type { Child } from 'hono/jsx';
 import type { AsryEpochs, TokenRecord } from '../../packages/client/src/index.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
-import { Away, solanaAddressUrl } from './explorer-links.tsx';
+import { OnChain, solanaAddressUrl } from './explorer-links.tsx';
 import { grouped, shortened, units } from './format.ts';
 import { Age } from './freshness.tsx';
 
@@ -47,9 +47,9 @@ const Minter = ({ token }: { token: TokenRecord }) => (
   <>
     {token.mint_authority === null ? null : (
       <>
-        <Away href={solanaAddressUrl(token.mint_authority)}>
+        <OnChain href={solanaAddressUrl(token.mint_authority)}>
           <code title={token.mint_authority}>{shortened(token.mint_authority)}</code>
-        </Away>
+        </OnChain>
         :{' '}
       </>
     )}

@@ -1,6 +1,6 @@
 import type { Invoice, TokenRecord } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
-import { Away, orcaUrl } from './explorer-links.tsx';
+import { OnChain, orcaUrl } from './explorer-links.tsx';
 import { LinkPreview } from './link-preview.tsx';
 import { Loaded } from './loaded.tsx';
 import { TokenActions, TokenAddress } from './token-card.tsx';
@@ -87,8 +87,8 @@ const NextSteps = ({ mint, token, invoice }: NextStepsProps) => (
         )}
       </li>
       <li>
-        <strong>Let strangers buy it.</strong> <Away href={orcaUrl(mint)}>Create a pool at Orca</Away> with
-        some of it, and with SOL or USDC of your own.
+        <strong>Let strangers buy it.</strong> <OnChain href={orcaUrl(mint)}>Create a pool at Orca</OnChain>{' '}
+        with some of it, and with SOL or USDC of your own.
       </li>
       <AboutPicture {...invoice} />
     </ol>

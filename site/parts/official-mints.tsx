@@ -3,7 +3,7 @@ import { formatAmount } from '../../src/core/amount.ts';
 import type { Failure } from '../api/call.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
-import { Away, holdersUrl } from './explorer-links.tsx';
+import { holdersUrl, OnChain } from './explorer-links.tsx';
 import { units } from './format.ts';
 import { AsOf } from './freshness.tsx';
 import { OfficialPicture } from './token-text.tsx';
@@ -29,9 +29,9 @@ export function MintLine({
       <a href={tokenUrl(mint)}>
         Facts<span class="unseen"> of {asset}</span>
       </a>
-      <Away href={holdersUrl(mint)}>
+      <OnChain href={holdersUrl(mint)}>
         Holders<span class="unseen"> of {asset}</span>
-      </Away>
+      </OnChain>
     </span>
   );
 }

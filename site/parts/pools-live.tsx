@@ -1,6 +1,6 @@
 import { type Query, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
-import { Away } from './explorer-links.tsx';
+import { OnChain } from './explorer-links.tsx';
 import { grouped, rounded, significant, units } from './format.ts';
 import { AsOf } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
@@ -108,7 +108,9 @@ export function PoolCard({ pool, headers }: { pool: Pool; headers: Headers | nul
           ) : (
             <span class="stacked">
               <Identifier text={address} label="pool address" ends={4} />
-              <Away href={`https://www.orca.so/pools/${encodeURIComponent(address)}`}>Open at Orca</Away>
+              <OnChain href={`https://www.orca.so/pools/${encodeURIComponent(address)}`}>
+                Open at Orca
+              </OnChain>
             </span>
           )}
         </dd>

@@ -8,7 +8,7 @@ import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
 import { PUBLIC_SOURCES, type Sources } from '../build/host-files.ts';
 import { CopyButton } from './copyable.tsx';
-import { Away, solanaAddressUrl } from './explorer-links.tsx';
+import { Away, isDemonstration, OnChain, solanaAddressUrl } from './explorer-links.tsx';
 import { instant, shortened } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Failed } from './notice.tsx';
@@ -127,11 +127,10 @@ const RESULTS = {
   unchecked: ['unsure', 'not checked'],
 } as const;
 
-/** A page of the explorer whose API is at `base`. */
-const explorerPage = (base: string, path: string) => ({
-  name: new URL(base).host,
-  url: new URL(path, base).href,
-});
+/** A page of the explorer whose API is at `base`; a simulated explorer has it too. */
+const ExplorerPage = ({ base, path }: { base: string; path: string }) => (
+  <Away href={new URL(path, base).href}>{new URL(base).host}</Away>
+);
 
 /** Where a visitor can see the compared figure without this page. */
 function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof, { explorers }: Sources) {
@@ -140,16 +139,18 @@ function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof,
     case 'solana_signature':
       return [];
     case 'reserve':
-      return explorers.map((base) => explorerPage(base, `/address/${encodeURIComponent(bitcoin.address)}`));
+      return explorers.map((base) => (
+        <ExplorerPage base={base} path={`/address/${encodeURIComponent(bitcoin.address)}`} />
+      ));
     case 'supply':
     case 'minting':
       return figures.absrMint === null
         ? []
-        : [{ name: 'explorer.solana.com', url: solanaAddressUrl(figures.absrMint) }];
+        : [<OnChain href={solanaAddressUrl(figures.absrMint)}>explorer.solana.com</OnChain>];
     case 'freshness':
-      return explorers.map((base) =>
-        explorerPage(base, `/block/${encodeURIComponent(figures.bitcoinTipHash)}`),
-      );
+      return explorers.map((base) => (
+        <ExplorerPage base={base} path={`/block/${encodeURIComponent(figures.bitcoinTipHash)}`} />
+      ));
   }
 }
 
@@ -195,9 +196,7 @@ export function CheckList({ state }: { state: CheckState }) {
                 {line === undefined || proof === null || sources === null ? null : (
                   <span class="evidence">
                     {isSignature(name) ? <a href="/reserves#signed">What was signed</a> : null}
-                    {evidenceOf(name, proof, sources).map((page) => (
-                      <Away href={page.url}>{page.name}</Away>
-                    ))}
+                    {evidenceOf(name, proof, sources)}
                   </span>
                 )}
               </span>
@@ -259,10 +258,6 @@ export function CheckVerdict({ state, retry }: { state: CheckState; retry: () =>
     </div>
   );
 }
-
-/** Whether this page belongs to the offline world, whose explorers and nodes are simulated. */
-const isDemonstration = (): boolean =>
-  typeof document !== 'undefined' && document.querySelector('.demonstration') !== null;
 
 const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host).join(', ');
 

@@ -2,7 +2,7 @@ import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/
 import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import { bitcoinSources } from './coverage.tsx';
-import { Away, bitcoinAddressUrl, SolanaTransaction, solanaAddressUrl } from './explorer-links.tsx';
+import { bitcoinAddressUrl, OnChain, SolanaTransaction, solanaAddressUrl } from './explorer-links.tsx';
 import { amountOf, btc, fromUnixSeconds, sol, units, worthText } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
@@ -153,7 +153,7 @@ const WalletAddress = ({
 }) => (
   <span class="stacked">
     <Identifier text={address} label={label} ends={8} />
-    <Away href={url}>See it on {explorer}</Away>
+    <OnChain href={url}>See it on {explorer}</OnChain>
   </span>
 );
 

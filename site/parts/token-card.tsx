@@ -161,7 +161,7 @@ export const TokenAddress = ({ token }: { token: TokenRecord }) => (
   <div class="stacked">
     <span class="fine">Mint address</span>
     <Whole text={token.mint_address} label="mint address" />
-    <span class="row">
+    <span class="row explorers">
       <Explorers mint={token.mint_address} />
     </span>
   </div>

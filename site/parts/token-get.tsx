@@ -1,5 +1,5 @@
 import type { TokenRecord } from '../../packages/client/src/index.ts';
-import { Away, jupiterUrl, orcaUrl } from './explorer-links.tsx';
+import { jupiterUrl, OnChain, orcaUrl } from './explorer-links.tsx';
 import { counted } from './format.ts';
 import type { Trade } from './pool-price.tsx';
 
@@ -40,8 +40,8 @@ const Market = ({ mint, trade }: { mint: string; trade: Trade }) => {
         <>
           <p>It trades in a pool at Orca, which this site reads.</p>
           <p class="row">
-            <Away href={orcaUrl(mint)}>Its pools at Orca</Away>
-            <Away href={jupiterUrl(mint)}>Its price at Jupiter</Away>
+            <OnChain href={orcaUrl(mint)}>Its pools at Orca</OnChain>
+            <OnChain href={jupiterUrl(mint)}>Its price at Jupiter</OnChain>
           </p>
           <p class="fine">Compare the whole mint address there: anyone can copy a name and a picture.</p>
         </>

@@ -8,7 +8,7 @@ import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts'
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { absrMinter } from './coverage.tsx';
-import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
+import { bitcoinAddressUrl, OnChain, solanaAddressUrl } from './explorer-links.tsx';
 import { amountOf, sats } from './format.ts';
 import { Moment } from './freshness.tsx';
 
@@ -30,7 +30,7 @@ type ClaimFacts = {
 };
 
 const Link = ({ href, children }: { href: string | null; children: string }) =>
-  href === null ? <span>{children}</span> : <Away href={href}>{children}</Away>;
+  href === null ? <span>{children}</span> : <OnChain href={href}>{children}</OnChain>;
 
 /** Each statement with the place where a reader sees it. */
 function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (readonly [string, Child])[] {

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
-import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
+import { bitcoinAddressUrl, OnChain, solanaAddressUrl } from './explorer-links.tsx';
 import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
 import { CoverVerdict } from './verdict.tsx';
 
@@ -11,7 +11,7 @@ type SourceProps = {
 };
 
 const Source = ({ href, children }: SourceProps) =>
-  href ? <Away href={href}>{children}</Away> : href === null ? null : <span>{children}</span>;
+  href ? <OnChain href={href}>{children}</OnChain> : href === null ? null : <span>{children}</span>;
 
 const noneOf = ({ value, failure }: Query<unknown>): null | undefined =>
   value === null && failure === null ? undefined : null;

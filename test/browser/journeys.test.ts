@@ -37,12 +37,13 @@ it('a visitor quotes and starts a swap, and sees both transactions when it is fi
   await page.reload();
   await page.locator('[data-swap-status="finished"]').waitFor();
   await picture(page, 'swap-finished');
-  const links = await page.getByRole('list', { name: 'Progress of the swap' }).getByRole('link').all();
-  const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
-  expect(targets).toEqual([
-    expect.stringMatching(/^https:\/\/explorer\.solana\.com\/tx\/\w+$/),
-    expect.stringMatching(/^https:\/\/mempool\.space\/tx\/[0-9a-f]{64}$/),
+  const progress = page.getByRole('list', { name: 'Progress of the swap' });
+  expect(await progress.locator('a code').allInnerTexts()).toEqual([
+    expect.stringMatching(/^\w{6}…\w{6}$/),
+    expect.stringMatching(/^[0-9a-f]{6}…[0-9a-f]{6}$/),
   ]);
+  // Explorers have nothing of a simulated chain.
+  expect(await progress.getByRole('link').count()).toBe(0);
   await expectAccessible(page);
   await page.reload();
   await page

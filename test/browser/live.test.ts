@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { shortened } from '../../site/parts/format.ts';
 import { LIVE_PAGES, SERVICE, settled, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
 
 useBrowser();
@@ -101,7 +102,7 @@ describe('new figures appear within 16 seconds without action by the visitor', (
     await history.pass();
     const newest = history.page.getByRole('region', { name: 'Swaps that landed, newest first' });
     const row = newest.getByRole('row').nth(1);
-    await row.locator(`a[href*="${id}"]`).waitFor();
+    await row.getByText(shortened(id)).waitFor();
     await row.getByText('finished').waitFor();
   });
 });

@@ -1,0 +1,38 @@
+/** What a page of the offline world shows differently: its chains are simulated. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { BitcoinTransaction, Explorers, SolanaTransaction } from '../../site/parts/explorer-links.tsx';
+import { TerminalCheck } from '../../site/parts/verify-command.tsx';
+
+afterEach(() => vi.unstubAllGlobals());
+
+const targets = (): string[] => {
+  const html = [
+    SolanaTransaction({ signature: 'signature' }),
+    BitcoinTransaction({ txid: 'txid' }),
+    Explorers({ mint: 'mint' }),
+  ].join('');
+  return [...html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
+};
+
+it('links to transactions and mints lead to explorers, and nowhere in a demonstration', () => {
+  expect(targets()).toEqual([
+    'https://explorer.solana.com/tx/signature',
+    'https://mempool.space/tx/txid',
+    'https://explorer.solana.com/address/mint',
+    'https://solscan.io/token/mint',
+  ]);
+  vi.stubGlobal('document', { querySelector: (selector: string) => selector === '.demonstration' });
+  expect(targets()).toEqual([]);
+});
+
+it.each([
+  [false, 'git clone https://source.test sluice', '--explorers https://mempool.space/api'],
+  [true, 'npm run verify -- https://', 'simulated explorers'],
+])(
+  'with demonstration %s, the terminal check names sources that have its chains',
+  (isDemonstration, ...texts) => {
+    const html = String(TerminalCheck({ source: 'https://source.test', isDemonstration }));
+    for (const text of texts) expect(html).toContain(text);
+    expect(html.includes('mempool.space')).toBe(!isDemonstration);
+  },
+);
