@@ -1,7 +1,8 @@
 /**
- * Computes the key under which limits count a client, and the networks whose limits also count its calls. A client's
- * address is never logged or stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may own many
- * addresses. A limit per address alone would stop neither.
+ * Computes the key under which limits count a client, and the networks whose limits also count its calls. An IPv4
+ * client's key is its address. Keys are never logged. The custodian stores them for a day with bridge quotes, and with a
+ * payment request until it closes. A subscriber owns a whole IPv6 prefix, and a hosting customer may own many addresses.
+ * A limit per address alone would stop neither.
  * @module
  */
 
