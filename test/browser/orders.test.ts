@@ -118,7 +118,7 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
 }
 
 describe('a sent payment is never requested again', () => {
-  it('never requests a sent payment again, after a reload or in another browser, and refunds a second payment', async () => {
+  it('a sent payment is not requested again, even after a reload or in another browser; a second payment is refunded', async () => {
     const paid = await order({});
     const { page, id } = paid;
     await payButton(page).waitFor();

@@ -156,7 +156,7 @@ async function firstProof(): Promise<void> {
   }
 }
 
-it('a link to what was signed opens its text, which is folded otherwise', async () => {
+it('a link to the signed message unfolds its text, which is folded by default', async () => {
   await firstProof();
   visited = await visit('/reserves');
   const { page } = visited;

@@ -140,7 +140,7 @@ describe('a failure is a value', () => {
     expect(await failureOf(typeof reply === 'string' ? errors[reply] : reply)).toMatchObject(failure);
   });
 
-  it('a request that the caller stops returns a failure of kind unreachable', async () => {
+  it('a request that the caller aborts fails with kind unreachable', async () => {
     const { sluice } = service({ body: CREATED });
     const result = await sluice.call('getReserves', {}, { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ ok: false, failure: { kind: 'unreachable', reason: 'aborted' } });

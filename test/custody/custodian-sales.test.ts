@@ -69,7 +69,7 @@ it('opens an invoice although an operation ended while the balance was read, and
   expect(reads).toBe(2);
 });
 
-it('refuses an invoice while the balance may not show the end of an earlier operation', async () => {
+it('refuses an invoice while the balance may have been read before an earlier operation ended', async () => {
   const w = selling(10n * SOL);
   w.add(done({ releasedSlot: 101n }));
   const refusal = { code: 'UPSTREAM_FAILED', details: { reason: 'upstream_balance_outdated' } };

@@ -130,7 +130,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
   });
 
   it.each(['dry_run: false', 'dryRun: {}', 'options: {"dry_run":1}'])(
-    'a claim with the member %s is refused with the name of skipReward, and does not use the payment',
+    'a claim with the member %s is refused with a message that names skipReward, and does not reach the custodian',
     async (member) => {
       const { status, body } = await claimWith(member);
       expect([status, body.error_code, body.error]).toEqual([
@@ -140,7 +140,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     },
   );
 
-  it('treats twelve forms of whitespace around a signature as the same signature, without other changes', () => {
+  it('ignores twelve kinds of whitespace around a signature, and rejects every other change to it', () => {
     const spaces = ['', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\ufeff', '\u2028', '\u3000', '\v', '\f'];
     for (const space of spaces)
       expect(

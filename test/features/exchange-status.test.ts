@@ -42,7 +42,7 @@ it('shows a malformed provider state as unknown and does not pass it on', async 
   expect(await withState({ status: '<b>pay here</b>' })).toMatchObject(unknown);
 });
 
-it('shows the received SOL, or before that the expected SOL, and only sats that were paid out', async () => {
+it('shows the expected SOL until SOL is received, then the received SOL; sats only once they are paid out', async () => {
   expect(await withState({})).toMatchObject({ amountSol: 0.5, btcSats: null, expectedAmountTo: '0.001' });
   expect(await withState({ amountFrom: COIN / 4n, amountTo: 62_112_345_678_901n })).toMatchObject({
     amountSol: 0.25,

@@ -392,7 +392,7 @@ describe('the default pools', () => {
   ] as const;
 
   it.each(DEFAULTS)(
-    '%s is a redirect to its pool, or 503 with the setting that names none',
+    '%s redirects to its pool; if POOL_ADDRESSES has no such pool, it returns 503 and names that setting',
     async (path, pool) => {
       const addresses = Object.fromEntries(DEFAULTS.map(([, name]) => [name, ADAPTIVE_POOL]));
       const at = (address: string | undefined) =>

@@ -92,7 +92,7 @@ describe("the chain's data in a record", () => {
     expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ supply: '1', as_of: null, stale: true });
   });
 
-  it('also reads the Metaplex account of a token created elsewhere, which may contain its name', async () => {
+  it('reads the Metaplex account of a token created elsewhere, because its name may be there', async () => {
     const foreign = wallet(75);
     const beside = metaplexMetadata(foreign, NAMES);
     beside[IS_MUTABLE] = 1;

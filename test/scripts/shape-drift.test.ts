@@ -46,7 +46,7 @@ it('the shape check names each difference once, with its call', () => {
   ]);
 });
 
-it('the shape check names calls that were never recorded, without addresses and keys', () => {
+it('the shape check lists unrecorded calls, and omits addresses and keys from the list', () => {
   const address = '11111111111111111111111111111111';
   expect(
     shapeDrift([

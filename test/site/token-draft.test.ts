@@ -27,7 +27,7 @@ it.each([
   [{}, undefined],
   [{ image: 'http://cats.example/a.png' }, 'An https address'],
   [{ image: ' https://cats.example/a.png ' }, undefined],
-])('a draft with %j has the fault of its picture: %s', (over, text) => {
+])('the fault of the picture in a draft with %j begins with: %s', (over, text) => {
   const fault = draftFaults(draft(over)).image;
   expect(fault?.startsWith(text ?? '')).toBe(text === undefined ? undefined : true);
 });
@@ -39,7 +39,7 @@ it.each([
   [{ image: 'https://cats.example/a.png' }, true, null],
   [{ image: 'https://cats.example/a.png', keepEditing: true }, false, null],
   [{ keepEditing: true }, false, null],
-] as const)('the picture of a draft with %j, which has loaded: %s, lacks: %s', (over, isLoaded, lack) => {
+] as const)('the picture check of a draft with %j (loaded: %s) reports %s', (over, isLoaded, lack) => {
   expect(pictureLack(draft(over), isLoaded)).toBe(lack);
 });
 

@@ -34,7 +34,7 @@ afterAll(() => {
 
 const run = (cron: string, change: object = {}) => invoke(() => runScheduled(cron, { ...env, ...change }));
 
-it('a run of the minute cron that woke the custodian calls the monitor once, a daily run does not', async () => {
+it('a minute cron run that woke the custodian calls the monitor once; a daily run does not', async () => {
   await run('* * * * *');
   await run('5 0 * * *');
   expect(calls).toBe(1);

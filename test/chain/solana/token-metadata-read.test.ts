@@ -42,7 +42,7 @@ it('reads the names of a Token-2022 mint that points at itself', () => {
   expect(metadataInMint(USDC, mint)).toEqual(NAMES);
 });
 
-it('ignores names behind a pointer to elsewhere, in another mint, or in missing or cut extensions', () => {
+it('reads no names if pointer or metadata name another mint, or if either is missing or truncated', () => {
   const metadata = tokenMetadata(USDC, NAMES);
   const pointer = metadataPointer(USDC);
   expect(metadataInMint(USDC, mintWith([18, metadataPointer(OTHER)], [19, metadata]))).toBeUndefined();

@@ -53,7 +53,7 @@ describe('a refund', () => {
     expect(world.journal.get(`refund:${paid}:2`)).toBeUndefined();
   });
 
-  it('a refund that grows before its operation starts is not paid by that command', async () => {
+  it('the refund command does not pay a refund that grew before its operation started', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     const { context } = world;

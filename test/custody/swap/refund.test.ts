@@ -378,7 +378,7 @@ it('finds a refund beside an unreadable transaction', async () => {
   expect((await settle()).settlement).toMatchObject({ state: 'incomplete', arrived: true });
 });
 
-it('finds a refund behind 100,001 transactions of others without a pause', async () => {
+it('finds a refund behind 100,001 foreign transactions, in checks that continue without a pause', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   credit(ports, 'refund', 990_000_000n);
   const { isAbsent } = ports.historyOf(RESERVE);

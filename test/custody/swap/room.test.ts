@@ -24,7 +24,7 @@ describe('room for swaps', () => {
     });
   });
 
-  it('the maximum of a swap leaves the fee and the floor in a low balance', async () => {
+  it('with a low balance, the largest allowed swap leaves the fee and the floor', async () => {
     const w = createCustodianWorld();
     w.chain.nextBalance = async () => ({ lamports: lamports(SOL), slot: 100n });
     const { maximumLamports } = await w.custody.swapRoom();
@@ -36,7 +36,7 @@ describe('room for swaps', () => {
     expect((await w.custody.createSwap(request({ amountLamports: maximumLamports }))).type).toBe('created');
   });
 
-  it('the maximum of a swap is zero while swaps are stopped, with the balance still shown', async () => {
+  it('while swaps are stopped, the largest allowed swap is zero, and the balance is still shown', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect(await w.custody.swapRoom()).toMatchObject({
       balanceLamports: 10n * SOL,
