@@ -35,7 +35,7 @@ export const tokens: Page = {
       <section id="list">
         <h2>List a token created elsewhere</h2>
         <p>
-          A listed token is found by search. Its name must be on the chain. A listing is paid once, in the
+          A listed token is found by search. Its name must be on the chain. You pay for a listing once, in the
           next step.
         </p>
         <Live name="listing">

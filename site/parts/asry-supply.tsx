@@ -26,7 +26,7 @@ const MINTING: Readonly<Record<string, string>> = {
 
 function payoutText({ current, allowanceAtomic: allowed }: AsryEpochs): string {
   if (current === null)
-    return 'None right now, because no epoch is running. It pays from a stock and never mints.';
+    return 'None right now, because no epoch is running. The service pays from a stock and never mints.';
   const show = (atoms: string): string => `${units(atoms, current.asryDecimals)} ASRY`;
   const key =
     allowed === null

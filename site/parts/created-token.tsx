@@ -49,7 +49,7 @@ const AboutPicture = ({
   image,
   revoke_update_authority: isFixed,
 }: Pick<Invoice, 'image' | 'revoke_update_authority'>) => {
-  if (!isFixed) return <li>Its picture can change: any tool that updates token metadata will do.</li>;
+  if (!isFixed) return <li>You can change its picture with any tool that updates token metadata.</li>;
   return image === null ? null : (
     <li>
       <strong>Keep its picture online.</strong> The token has only a link to it, which nobody can change.

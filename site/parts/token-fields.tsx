@@ -106,7 +106,7 @@ const Parts = ({ draft, setDraft }: DraftProps) => (
       ['split', 'Yes, like money'],
       ['whole', 'No, like tickets'],
     ]}
-    hint="Fixed for ever. If unsure, let it be divided: holders can then still send whole tokens."
+    hint="Fixed for ever. If unsure, choose Yes: holders can still send whole tokens."
   />
 );
 

@@ -33,7 +33,7 @@ const Market = ({ mint, trade }: { mint: string; trade: Trade }) => {
       return <p class="fine">Market price not known: a pool of this site cannot be read.</p>;
     case 'none':
       return (
-        <p class="fine">Not traded anywhere we look: the {counted(trade.pools, 'pool')} of this site.</p>
+        <p class="fine">Not traded in any of the {counted(trade.pools, 'pool')} that this site reads.</p>
       );
     case 'pool':
       return (

@@ -122,7 +122,7 @@ function mintRow(
     <Key text={read?.authority} label={`mint authority of ${asset}`} />,
     minter === null ? UNKNOWN : minterText(minter),
     MINT_HOLDERS[minter ?? ''] ?? UNKNOWN,
-    minter === 'nobody' ? `No more ${asset} can exist` : `Can mint any amount of ${asset}`,
+    minter === 'nobody' ? `No more ${asset} can be minted` : `Can mint any amount of ${asset}`,
   ];
 }
 
@@ -151,7 +151,7 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
         use: 'Whoever steals that key can mint any amount',
       };
     case 'nobody':
-      return { key: null, where: 'Nobody can mint', use: 'No more ABSR can exist' };
+      return { key: null, where: 'Nobody can mint', use: 'No more ABSR can be minted' };
     case 'other':
       return {
         key: null,

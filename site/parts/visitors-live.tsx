@@ -101,7 +101,7 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
             rows={referrers
               .slice(0, TOP)
               .map(({ host, count: views }) => [<Foreign text={host} />, count(views)])}
-            empty="No visit came from a link yet."
+            empty="No visit has come from a link yet."
           />
         </section>
       </div>

@@ -295,11 +295,11 @@ describe('the trust page describes this instance', () => {
     two_keys   | no      | other    | Mint authority of ABSR     | Minting needs two keys: the operator's hot key
     one_of_two | no      | other    | Mint authority of ABSR     | An address other than the reserve can mint more
     reserve    | no      | other    | Mint authority of ABSR     | Only the operator's hot key
-    nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can exist
+    nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can be minted
     unread     | no      | other    | Mint authority of ABSR     | Not known at the moment
     two_keys   | no      | other    | Mint authority of ASRY     | An address other than the reserve can mint more
     two_keys   | no      | reserve  | Mint authority of ASRY     | Only the operator's hot key
-    two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can exist
+    two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can be minted
     two_keys   | no      | unread   | Mint authority of ASRY     | Not known at the moment
     two_keys   | no      | other    | Treasury                   | Outside the service: another key`),
   )(

@@ -31,7 +31,7 @@ afterEach(() => vi.unstubAllGlobals());
 const OTHERS = { getSaethSausdPool: poolOf('a'), getSausdUsdcPool: poolOf('b') };
 
 it('the page of a token states that no pool has it only if every pool of the service was read', () => {
-  const none = 'Not traded anywhere we look: the 3 pools of this site.';
+  const none = 'Not traded in any of the 3 pools that this site reads.';
   const untraded = pageWith({ getDefaultPool: poolOf('c'), ...OTHERS });
   expect(untraded).toContain(none);
   expect(untraded).not.toMatch(/orca\.so|jup\.ag/);
