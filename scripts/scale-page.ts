@@ -184,7 +184,7 @@ export function withCosts(page: string): string {
   const tables: Readonly<Record<string, readonly string[]>> = {
     '| `GET` |': [
       ...readRows(costs.reads),
-      `| a run of the minute's trigger | ${costText(costs.cron)} | the same |`,
+      `| a run of the minute cron | ${costText(costs.cron)} | the same |`,
     ],
     '| a day |': LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load))),
   };

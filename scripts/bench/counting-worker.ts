@@ -1,6 +1,6 @@
 /**
  * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls
- * that wait for each other are different steps. A new call waits until no call runs and none was added for a moment.
+ * made one after another are different steps. A new call waits until no call runs and none was added for a moment.
  * All calls that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory. One with
  * `X-Clock: hold` stops the clock until a request without it, so that values stay fresh on a slow machine.
  * @module

@@ -118,8 +118,8 @@ export async function everyRead(origin: string, db: D1, poolAddresses = ''): Pro
   return all.flatMap(({ route, path }): ReadRequest[] => {
     if (route === '/api/listings/search')
       return [
-        { route: `${route}, few`, path: `${route}?q=bench token 77` },
-        { route: `${route}, many`, path: `${route}?q=b` },
+        { route: `${route}, few hits`, path: `${route}?q=bench token 77` },
+        { route: `${route}, many hits`, path: `${route}?q=b` },
       ];
     if (route === '/api/swap/status/:id')
       return (Object.keys(SIGNATURES) as SwapState[]).map((state) => ({

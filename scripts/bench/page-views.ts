@@ -96,14 +96,14 @@ export async function pageViews(): Promise<Row[]> {
         ours: stats('ours'),
         limit: `over ${SMALL.toLocaleString('en')}, ${stats('limit')}`,
         ratio: median(times.map(({ ratio }) => ratio)),
-        aim: { most: 1.2 },
+        target: { most: 1.2 },
       },
       {
         what: `page views written by ${CONNECTIONS.toLocaleString('en')} callers, with ${LARGE.toLocaleString('en')} counted`,
         ours: `${rate('view')}/s`,
         limit: `a route with the same calls, ${rate('same')}/s`,
         ratio: median(pairs.map(({ view, same }) => view / same)),
-        aim: { least: 0.6 },
+        target: { least: 0.6 },
       },
     ];
   } finally {

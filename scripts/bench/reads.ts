@@ -60,7 +60,7 @@ export async function reads(named?: readonly string[]): Promise<Row[]> {
         ours: `${rate.toFixed(0)}/s, first ${coldMs.toFixed(0)} ms`,
         limit: `Hono with the same middleware: ${(bytes / 1_000).toFixed(1)} KB, ${costText(cost)}`,
         ratio: against('same'),
-        aim: { least: 0.7 },
+        target: { least: 0.7 },
         bare: against('bare'),
       });
     }

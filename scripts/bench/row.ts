@@ -9,32 +9,33 @@ export interface Row {
   readonly limit: string;
   readonly ratio: number | null;
   /** The bound on the ratio: a minimum or a maximum. */
-  readonly aim: { readonly least: number } | { readonly most: number };
+  readonly target: { readonly least: number } | { readonly most: number };
   /** A route's ratio to Hono without any middleware; null if it cannot be compared. */
   readonly bare?: number | null;
 }
 
-export const isMet = ({ ratio, aim }: Row): boolean | null => {
+export const isMet = ({ ratio, target }: Row): boolean | null => {
   if (ratio === null) return null;
-  return 'least' in aim ? ratio >= aim.least : ratio <= aim.most;
+  return 'least' in target ? ratio >= target.least : ratio <= target.most;
 };
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-const wordAim = (aim: Row['aim']): string => ('least' in aim ? `>= ${aim.least}` : `<= ${aim.most}`);
+const wordTarget = (target: Row['target']): string =>
+  'least' in target ? `>= ${target.least}` : `<= ${target.most}`;
 
 export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map((row) => {
     const met = isMet(row);
     const verdict = met === null ? '' : met ? 'met' : '**missed**';
-    return `| ${row.what} | ${row.ours} | ${row.limit} | ${row.ratio?.toFixed(2) ?? ''} | ${wordAim(row.aim)} | ${verdict} | ${row.bare?.toFixed(2) ?? ''} |`;
+    return `| ${row.what} | ${row.ours} | ${row.limit} | ${row.ratio?.toFixed(2) ?? ''} | ${wordTarget(row.target)} | ${verdict} | ${row.bare?.toFixed(2) ?? ''} |`;
   });
-  const heads = ['what', 'ours', 'compared with', 'ratio', 'aim', '', 'of bare Hono'];
+  const heads = ['what', 'ours', 'compared with', 'ratio', 'target', '', 'of bare Hono'];
   return [`| ${heads.join(' | ')} |`, `|${'---|'.repeat(heads.length)}`, ...lines].join('\n');
 }
 
-/** The rows of docs/build/benchmarks.md. The routes that meet their aim share one row. */
+/** The rows of docs/build/benchmarks.md. The routes that meet their target share one row. */
 export function pageRowsOf(rows: readonly Row[]): Row[] {
   const isMetRoute = (row: Row): boolean => row.what.startsWith('GET ') && isMet(row) === true;
   const routes = rows.filter(isMetRoute);

@@ -66,7 +66,7 @@ async function againstLike(ask: Ask, what: string, q: string): Promise<Row> {
     ours: milliseconds(ours),
     limit: `LIKE, ${milliseconds(limit)}`,
     ratio: limit / ours,
-    aim: { least: 30 },
+    target: { least: 30 },
   };
 }
 
@@ -81,7 +81,7 @@ async function againstKey(ask: Ask, what: string, q: string): Promise<Row> {
     ours: milliseconds(ours),
     limit: `one read by key, ${milliseconds(limit)}`,
     ratio: ours / limit,
-    aim: { most: 4 },
+    target: { most: 4 },
   };
 }
 
@@ -123,7 +123,7 @@ export async function search(): Promise<Row[]> {
       await againstLike(ask, 'words that no token has together', 'wordaz plain'),
       await againstKey(ask, 'a common symbol', 'moon'),
       await againstKey(ask, 'a common name', 'wordaa'),
-      await againstKey(ask, 'a common part of one', 'light'),
+      await againstKey(ask, 'a common part of a name', 'light'),
     ];
     await walk(ask, insert, 'moon');
     return rows;
