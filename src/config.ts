@@ -249,7 +249,7 @@ export const VARIABLES = {
     schema: urlList,
     default: 'https://mempool.space/api,https://blockstream.info/api',
     areas: ['custody'],
-    about: 'Comma-separated Esplora indexes of Bitcoin. ABSR is minted only where two agree.',
+    about: 'Comma-separated Esplora indexes of Bitcoin. ABSR is minted only if two of them agree.',
   },
   PRICE_API_URLS: {
     schema: namedList(VENUE_NAMES, url),
@@ -376,7 +376,8 @@ export const VARIABLES = {
     schema: namedList(['default', 'saeth-sausd', 'sausd-usdc'], address),
     areas: ['pools'],
     required: true,
-    about: 'Comma-separated pools: `default=` of `/api/dex/pool-default`, `saeth-sausd=` and `sausd-usdc=`.',
+    about:
+      'Comma-separated pools: `default=` (for `/api/dex/pool-default`), `saeth-sausd=` and `sausd-usdc=`.',
   },
 
   NOSTR_RELAYS: {

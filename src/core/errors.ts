@@ -129,7 +129,7 @@ const CODES = {
   QUOTE_REFUSED: transient(
     502,
     'retry_with_new_key',
-    "The bridge's quote did not pass our checks; details.reason names the check. Status 503: the bridge gives no quote now (no_route, pair_paused, bridge_refused). Nothing was signed.",
+    "The bridge's quote did not pass our checks; details.reason names the check. Status 503: the bridge cannot quote at the moment (no_route, pair_paused, bridge_refused). Nothing was signed.",
   ),
   BRIDGE_REQUEST_INVALID: permanent(
     503,
@@ -146,7 +146,7 @@ const CODES = {
   EXCHANGE_CURRENCY_UNKNOWN: badRequest(
     "The provider does not support this currency; details.candidates lists the ticker's codes by network.",
   ),
-  EXCHANGE_PAIR_INACTIVE: badRequest('The provider does not exchange this pair now.'),
+  EXCHANGE_PAIR_INACTIVE: badRequest('The provider does not currently exchange this pair.'),
   EXCHANGE_AMOUNT_OUT_OF_RANGE: badRequest(
     "The amount is outside the provider's range; details has minAmount and maxAmount.",
   ),
@@ -272,7 +272,7 @@ const CODES = {
   INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has started.'),
   SALES_PAUSED: unavailable('Signing is stopped; details.reason names why. Nothing was charged.'),
   SPENDING_LIMIT_REACHED: unavailable(
-    'The reserve cannot serve another creation now; details.limit names the limit. Nothing was charged.',
+    'The reserve cannot currently serve another creation; details.limit names the limit. Nothing was charged.',
   ),
   TOO_MANY_OPEN_REQUESTS: transient(
     429,

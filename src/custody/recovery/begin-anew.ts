@@ -57,7 +57,7 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
     // If one node invents a slot, the floor could be so far ahead that later payments would be refused.
     if (floor > slot + EXPIRY_BLOCKS) return { ok: false, message: NODES_APART };
     if (chain.agreement().stalledSince !== null)
-      return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
+      return { ok: false, message: 'Solana is not finalizing slots. Nothing was changed.' };
     if (!(await adoptRows(ports, mark))) return { ok: true, message: MORE };
     await begin(ports, mark, floor);
     return { ok: true, message: DONE };

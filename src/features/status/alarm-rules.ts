@@ -194,14 +194,14 @@ const RULES = {
     const down = upstreams.filter(({ ok, needed }) => needed && !ok).map(({ name }) => name);
     if (down.length === 0 && backing.state !== 'unknown') return undefined;
     return {
-      reason: `Needed sources do not respond: ${down.join(', ') || 'the sources of reserve and ABSR supply'}.`,
+      reason: `Required sources do not respond: ${down.join(', ') || 'the sources of reserve and ABSR supply'}.`,
       count: down.length,
       figures: { backing: backing.state },
     };
   },
 
   solana_stalled: ofCustody(({ nodes: { stalledSince: since, consensus } }) =>
-    since === null ? undefined : { reason: 'Solana finalizes no slots.', since, figures: { consensus } },
+    since === null ? undefined : { reason: 'Solana is not finalizing slots.', since, figures: { consensus } },
   ),
 
   swaps_refused: ofCustody(({ swapsRefused: refused, paused }, { nowMs }) =>
@@ -218,7 +218,7 @@ const RULES = {
 
   spends_unread: ofRecent(
     'spends_unread',
-    'More transactions name the reserve than can be read. A spend of a stolen key may hide among them.',
+    'More transactions name the reserve than can be read. One of them may be a spend with a stolen key.',
   ),
   treasury_walk_stuck: ofRecent(
     'treasury_walk_stuck',
@@ -300,7 +300,7 @@ const RULES = {
 
   database_behind: ofCustody(({ mirrorBehindSince: since }, { view, nowMs }) =>
     since !== null && nowMs - Date.parse(since) > MIRROR_PATIENCE_MS
-      ? { reason: 'D1 accepts no changes.', since, figures: { waitingRows: view?.backlog ?? null } }
+      ? { reason: 'D1 is not accepting changes.', since, figures: { waitingRows: view?.backlog ?? null } }
       : undefined,
   ),
 
