@@ -247,7 +247,7 @@ export type OpsCommand = {
   /**
    * What the command acts on. `retry`, `write-off`: an operation. `refund`: an invoice, a listing request, or a
    * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew` and `unfreeze`: the
-   * code of the confirmation.
+   * confirmation code.
    */
   readonly id?: string;
 };

@@ -73,7 +73,7 @@ export const tooManyBytes = (text: string, maximum: number): string =>
 const shortened = (text: string, maximum: number): string =>
   text.length > maximum ? `${text.slice(0, maximum).toWellFormed()}…` : text.toWellFormed();
 
-/** A request's value in the form of a message: quoted, shortened, at most about 60 characters. */
+/** A request's value as a message shows it: quoted, and cut to about 60 characters. */
 function shown(value: unknown): string {
   // Escapes of control characters are up to six characters long.
   if (typeof value === 'string') return shortened(JSON.stringify(shortened(value, MAX_SHOWN)), MAX_QUOTED);

@@ -145,7 +145,7 @@ export class CallSlots {
     else this.#wakeAfter(verdict.retryAfterMs);
   }
 
-  /** Admits again after a time, unless an earlier wake-up is set. */
+  /** Schedules the next admission in `ms`, unless an earlier one is scheduled. */
   #wakeAfter(ms: number): void {
     const now = this.#clock.now();
     const at = now + Math.max(ms, 1);

@@ -42,7 +42,7 @@ const MAX_DEPTH = 4;
 /** A message that is ignored if the body has another one. */
 const NAME_OF_STATUS = /^(bad request|unprocessable (entity|content)|(validation )?error|\d+)$/i;
 
-/** Members and entries that are read at each depth: a body may have hundreds of thousands. */
+/** Maximum members or entries read at each depth. A body may have hundreds of thousands. */
 const MAX_MEMBERS = 50;
 
 /** The messages of an error body. */

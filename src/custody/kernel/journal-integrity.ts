@@ -231,7 +231,7 @@ export type SigningGatePorts = JournalCheckPorts & {
   readonly isNewerStorage: boolean;
   /** Whether every limit is configured as a number. */
   readonly hasLimits: boolean;
-  /** True while the chain finalizes no slots. A transaction signed now could stay undecided for hours. */
+  /** True while the chain is not finalizing slots. A transaction signed now could stay undecided for hours. */
   isChainStalled(): boolean;
   isDisabled(kind: Kind): boolean;
 };

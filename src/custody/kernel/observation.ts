@@ -19,8 +19,8 @@ export type NodeView = {
     readonly failed: boolean;
     readonly commitment: 'processed' | 'confirmed' | 'finalized';
     /**
-     * Whether a finalized failure took lamports from the reserve. Null for any other status, or if this was not read
-     * yet.
+     * Whether a finalized failure took lamports from the reserve. Null for any other status, or if this has not been
+     * read yet.
      */
     readonly charged: boolean | null;
   } | null;

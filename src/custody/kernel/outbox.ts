@@ -2,9 +2,9 @@
  * Delivers changes of the journal to D1.
  *
  * Every write is an upsert that ignores older revisions. A batch whose response was lost is therefore written again,
- * and rows may arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the highest
- * one that D1 has acknowledged. A lower mark in D1 means that D1 was restored to an older state. Payments never depend
- * on D1, so a restored D1 changes none.
+ * and rows may arrive in any order. Each batch writes a mark, a revision that only increases, and the journal stores
+ * the highest one that D1 has acknowledged. A lower mark in D1 means that D1 was restored to an older state. Payments
+ * never depend on D1, so a restored D1 changes none.
  * @module
  */
 

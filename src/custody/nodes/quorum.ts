@@ -53,7 +53,7 @@ const QUORUM_PATIENCE_MS = 10 * 60_000;
 const FORGET_MS = 30 * 60_000;
 const MAX_WAITING = 100;
 
-/** A question without a quorum. Unix milliseconds. */
+/** A question that no quorum has answered. Times are Unix milliseconds. */
 type Waiting = { since: number; askedAt: number; alarmed: boolean; failed?: readonly string[] };
 
 /** State for the next instance: the platform evicts an idle object before these times have passed. */

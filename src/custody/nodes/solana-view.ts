@@ -293,9 +293,10 @@ export function byTrust(
 }
 
 /**
- * The node's height after it has seen the blockhash. Undefined if it has not seen it, or returns the height of an older
- * view.
- * @param shownAt slot at which the node itself returned the blockhash as its newest; much later it may have expired
+ * The node's height, if it has seen the blockhash and the height is at most MAX_WITNESS_LAG slots older than that.
+ * Otherwise undefined.
+ * @param shownAt slot at which the node itself returned the blockhash as its newest. If that slot is long past, the
+ * blockhash is checked again, because it may have expired
  */
 async function witnessOf(
   node: SolanaNode,

@@ -59,8 +59,8 @@ type PaymentCase =
   /** An earlier call or search has written the rows. -> what that case returned */
   | { readonly type: 'booked' }
   /**
-   * Has a request's exact fee, no reference, and may be a bridge's refund of an open swap; retried. ->
-   * PAYMENT_NOT_FINAL
+   * Pays a request's exact fee without its reference, so it may be the bridge's refund of an open swap. A later call or
+   * search decides. -> PAYMENT_NOT_FINAL
    */
   | { readonly type: 'may_be_returned' }
   /** Completes the fee, but the sale must be checked on the chain first. -> decided again after that read */

@@ -32,7 +32,7 @@ const MOST_KEPT = READS * PATIENT_RUNS;
 const UNREAD_SPEND = 'spend';
 /** Maximum waiting transactions, because a node can invent any number. */
 const MOST_WAITING = 20;
-/** Runs after which an unreadable transaction no longer waits: a day. */
+/** An unreadable transaction is dropped after this many runs: a day, at one run a minute. */
 const MOST_RUNS = 1_440;
 const KEPT = 100;
 

@@ -68,7 +68,7 @@ function boundOf({ minimumLamports, minimumSource }: Facts): { readonly minimum?
   return { minimum: { lamports: lamports(BigInt(minimumLamports)), source } };
 }
 
-/** The refusal if a limit has no room at the signature. `availableAt` is in Unix milliseconds. */
+/** The refusal if a limit would be exceeded. `availableAt` is in Unix milliseconds. */
 export const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message: isLimit(limit)
