@@ -45,7 +45,7 @@ const imports = (file: string): string[] =>
     posix.normalize(posix.join(posix.dirname(file), spec)),
   );
 
-it.each(files.filter((file) => file.includes('/')))('%s imports only what its layer may', (file) => {
+it.each(files.filter((file) => file.includes('/')))('%s imports only what its layer may import', (file) => {
   const [layer = '', feature] = file.split('/');
   for (const target of imports(file)) {
     const [targetLayer = '', targetFeature] = target.split('/');

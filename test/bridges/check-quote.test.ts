@@ -42,10 +42,10 @@ describe('an honest quote', () => {
     unused quote fields as null                | { "quote": { "depositMemo": null, "refundFee": null } }
     unused fields empty                        | { "quoteRequest": { "virtualChainRecipient": "", "customRecipientMsg": "", "appFees": [] }, "quote": { "depositMemo": "" } }
     a referral                                 | { "quoteRequest": { "referral": "sluice" } }
-    a smaller least deposit                    | { "quote": { "minAmountIn": "990000000" } }
+    a smaller minimum deposit                  | { "quote": { "minAmountIn": "990000000" } }
     fees of 25 basis points for the app        | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 20 }, { "recipient": "b", "fee": 5 }] } }
     no estimate of the time                    | { "quote": { "timeEstimate": null } }
-    no end but the deadline                    | { "quote": { "timeWhenInactive": null } }
+    no end other than the deadline             | { "quote": { "timeWhenInactive": null } }
     a minimum equal to the output              | { "quote": { "minAmountOut": "124375" } }
     the deadline in another spelling           | { "quoteRequest": { "deadline": "2026-11-20T11:00:02Z" } }
     an end just over a quarter of an hour away | { "quote": { "deadline": "${new Date(NOW + 900_001).toISOString()}", "timeWhenInactive": null } }
@@ -68,54 +68,54 @@ describe('an honest quote', () => {
 });
 
 eachRow<[string, string, Change]>(`
-  dry                                    | quote_dry               | { "quoteRequest": { "dry": true } }
-  another coin in                        | quote_origin_asset      | { "quoteRequest": { "originAsset": "nep141:usdc.omft.near" } }
-  another coin out                       | quote_destination_asset | { "quoteRequest": { "destinationAsset": "nep141:eth.omft.near" } }
-  a foreign recipient                    | quote_recipient         | { "quoteRequest": { "recipient": "bc1qattacker" } }
-  our recipient in capitals              | quote_recipient         | { "quoteRequest": { "recipient": "${FIRM.recipient.toUpperCase()}" } }
-  our recipient with a space             | quote_recipient         | { "quoteRequest": { "recipient": "${FIRM.recipient} " } }
-  a recipient inside the bridge          | quote_recipient         | { "quoteRequest": { "recipientType": "INTENTS" } }
-  a foreign refund address               | quote_refund_address    | { "quoteRequest": { "refundTo": "${DEPOSIT}" } }
-  a refund inside the bridge             | quote_refund_address    | { "quoteRequest": { "refundType": "INTENTS" } }
-  a deposit inside the bridge            | quote_type              | { "quoteRequest": { "depositType": "INTENTS" } }
-  a confidential deposit                 | quote_type              | { "quoteRequest": { "depositType": "CONFIDENTIAL_INTENTS" } }
-  an exact output                        | quote_type              | { "quoteRequest": { "swapType": "EXACT_OUTPUT" } }
-  a flexible input                       | quote_type              | { "quoteRequest": { "swapType": "FLEX_INPUT" } }
-  a deposit with a memo                  | quote_deposit_mode      | { "quoteRequest": { "depositMode": "MEMO" } }
-  a memo                                 | quote_deposit_mode      | { "quote": { "depositMemo": "42" } }
-  a smaller requested amount             | quote_amount            | { "quoteRequest": { "amount": "999999999" } }
-  a larger amount in                     | quote_amount            | { "quote": { "amountIn": "1000000001" } }
-  a smaller amount in                    | quote_amount            | { "quote": { "amountIn": "999999999" } }
-  a least deposit above the amount       | quote_amount            | { "quote": { "minAmountIn": "1000000001" } }
-  the amount with a zero before it       | quote_amount            | { "quoteRequest": { "amount": "01000000000" } }
-  more slippage                          | quote_slippage          | { "quoteRequest": { "slippageTolerance": 51 } }
-  less slippage                          | quote_slippage          | { "quoteRequest": { "slippageTolerance": 49 } }
-  a requested virtual recipient          | quote_detour            | { "quoteRequest": { "virtualChainRecipient": "0xdead" } }
-  a requested virtual refund recipient   | quote_detour            | { "quoteRequest": { "virtualChainRefundRecipient": "0xdead" } }
-  a requested message to the recipient   | quote_detour            | { "quoteRequest": { "customRecipientMsg": "x" } }
-  a virtual recipient                    | quote_detour            | { "quote": { "virtualChainRecipient": "0xdead" } }
-  a virtual refund recipient             | quote_detour            | { "quote": { "virtualChainRefundRecipient": "0xdead" } }
-  a message to the recipient             | quote_detour            | { "quote": { "customRecipientMsg": "x" } }
-  confidentiality                        | quote_confidentiality   | { "quoteRequest": { "confidentiality": "advanced" } }
-  fees for the app over the limit        | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 26 }] } }
-  fees that only sum up to too much      | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 20 }, { "recipient": "b", "fee": 20 }] } }
-  a negative fee                         | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": -1 }] } }
-  a fee that hides behind a negative one | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 500 }, { "recipient": "b", "fee": -490 }] } }
-  no output guaranteed                   | quote_output            | { "quote": { "minAmountOut": "0" } }
-  more guaranteed than expected          | quote_output            | { "quote": { "minAmountOut": "124376" } }
-  another deadline of the request        | quote_deadline          | { "quoteRequest": { "deadline": "2026-11-20T10:00:03.000Z" } }
-  no deadline                            | quote_deadline          | { "quote": { "deadline": null } }
-  a deadline that is not a time          | quote_deadline          | { "quote": { "deadline": "soon" } }
-  an inactive time that is not a time    | quote_deadline          | { "quote": { "timeWhenInactive": "later" } }
-  a deadline in the past                 | quote_deadline          | { "quote": { "deadline": "${minutes(-1)}" } }
-  a deadline in a quarter of an hour     | quote_deadline          | { "quote": { "deadline": "${minutes(15)}" } }
-  an address that goes cold sooner       | quote_deadline          | { "quote": { "timeWhenInactive": "${minutes(10)}" } }
-  no deposit address                     | quote_deposit_address   | { "quote": { "depositAddress": null } }
-  an empty deposit address               | quote_deposit_address   | { "quote": { "depositAddress": "" } }
-  a Bitcoin deposit address              | quote_deposit_address   | { "quote": { "depositAddress": "${FIRM.recipient}" } }
-  a deposit address with a space         | quote_deposit_address   | { "quote": { "depositAddress": "${DEPOSIT} " } }
-  the account of a program               | quote_deposit_address   | { "quote": { "depositAddress": "${PDA}" } }
-  our own address                        | quote_deposit_address   | { "quote": { "depositAddress": "${RESERVE}" } }
+  dry                                     | quote_dry               | { "quoteRequest": { "dry": true } }
+  another coin in                         | quote_origin_asset      | { "quoteRequest": { "originAsset": "nep141:usdc.omft.near" } }
+  another coin out                        | quote_destination_asset | { "quoteRequest": { "destinationAsset": "nep141:eth.omft.near" } }
+  a foreign recipient                     | quote_recipient         | { "quoteRequest": { "recipient": "bc1qattacker" } }
+  our recipient in capitals               | quote_recipient         | { "quoteRequest": { "recipient": "${FIRM.recipient.toUpperCase()}" } }
+  our recipient with a space              | quote_recipient         | { "quoteRequest": { "recipient": "${FIRM.recipient} " } }
+  a recipient inside the bridge           | quote_recipient         | { "quoteRequest": { "recipientType": "INTENTS" } }
+  a foreign refund address                | quote_refund_address    | { "quoteRequest": { "refundTo": "${DEPOSIT}" } }
+  a refund inside the bridge              | quote_refund_address    | { "quoteRequest": { "refundType": "INTENTS" } }
+  a deposit inside the bridge             | quote_type              | { "quoteRequest": { "depositType": "INTENTS" } }
+  a confidential deposit                  | quote_type              | { "quoteRequest": { "depositType": "CONFIDENTIAL_INTENTS" } }
+  an exact output                         | quote_type              | { "quoteRequest": { "swapType": "EXACT_OUTPUT" } }
+  a flexible input                        | quote_type              | { "quoteRequest": { "swapType": "FLEX_INPUT" } }
+  a deposit with a memo                   | quote_deposit_mode      | { "quoteRequest": { "depositMode": "MEMO" } }
+  a memo                                  | quote_deposit_mode      | { "quote": { "depositMemo": "42" } }
+  a smaller requested amount              | quote_amount            | { "quoteRequest": { "amount": "999999999" } }
+  a larger amount in                      | quote_amount            | { "quote": { "amountIn": "1000000001" } }
+  a smaller amount in                     | quote_amount            | { "quote": { "amountIn": "999999999" } }
+  a minimum deposit above the amount      | quote_amount            | { "quote": { "minAmountIn": "1000000001" } }
+  the amount with a leading zero          | quote_amount            | { "quoteRequest": { "amount": "01000000000" } }
+  more slippage                           | quote_slippage          | { "quoteRequest": { "slippageTolerance": 51 } }
+  less slippage                           | quote_slippage          | { "quoteRequest": { "slippageTolerance": 49 } }
+  a requested virtual recipient           | quote_detour            | { "quoteRequest": { "virtualChainRecipient": "0xdead" } }
+  a requested virtual refund recipient    | quote_detour            | { "quoteRequest": { "virtualChainRefundRecipient": "0xdead" } }
+  a requested message to the recipient    | quote_detour            | { "quoteRequest": { "customRecipientMsg": "x" } }
+  a virtual recipient                     | quote_detour            | { "quote": { "virtualChainRecipient": "0xdead" } }
+  a virtual refund recipient              | quote_detour            | { "quote": { "virtualChainRefundRecipient": "0xdead" } }
+  a message to the recipient              | quote_detour            | { "quote": { "customRecipientMsg": "x" } }
+  confidentiality                         | quote_confidentiality   | { "quoteRequest": { "confidentiality": "advanced" } }
+  fees for the app over the limit         | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 26 }] } }
+  fees that are too high only in total    | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 20 }, { "recipient": "b", "fee": 20 }] } }
+  a negative fee                          | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": -1 }] } }
+  a high fee that a negative fee offsets  | quote_app_fees          | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 500 }, { "recipient": "b", "fee": -490 }] } }
+  no output guaranteed                    | quote_output            | { "quote": { "minAmountOut": "0" } }
+  more guaranteed than expected           | quote_output            | { "quote": { "minAmountOut": "124376" } }
+  another deadline of the request         | quote_deadline          | { "quoteRequest": { "deadline": "2026-11-20T10:00:03.000Z" } }
+  no deadline                             | quote_deadline          | { "quote": { "deadline": null } }
+  a deadline that is not a time           | quote_deadline          | { "quote": { "deadline": "soon" } }
+  an inactive time that is not a time     | quote_deadline          | { "quote": { "timeWhenInactive": "later" } }
+  a deadline in the past                  | quote_deadline          | { "quote": { "deadline": "${minutes(-1)}" } }
+  a deadline in a quarter of an hour      | quote_deadline          | { "quote": { "deadline": "${minutes(15)}" } }
+  an address that becomes inactive sooner | quote_deadline          | { "quote": { "timeWhenInactive": "${minutes(10)}" } }
+  no deposit address                      | quote_deposit_address   | { "quote": { "depositAddress": null } }
+  an empty deposit address                | quote_deposit_address   | { "quote": { "depositAddress": "" } }
+  a Bitcoin deposit address               | quote_deposit_address   | { "quote": { "depositAddress": "${FIRM.recipient}" } }
+  a deposit address with a space          | quote_deposit_address   | { "quote": { "depositAddress": "${DEPOSIT} " } }
+  the account of a program                | quote_deposit_address   | { "quote": { "depositAddress": "${PDA}" } }
+  our own address                         | quote_deposit_address   | { "quote": { "depositAddress": "${RESERVE}" } }
 `)('refuses a newly signed quote with a changed field, %s: %s', async (_name, reason, change) => {
   expect(await judge(change)).toEqual({ ok: false, reason });
 });

@@ -126,7 +126,7 @@ eachScene(`
   ours      | SOL                   | quote_signature
   nBTC      | nBTC                  | quote_destination_asset
   SOL       | SOL                   | quote_destination_asset
-`)('a quote that is signed for the id of BTC (%s) and echoes it (%s) is judged: %s', async (...scene) => {
+`)('a quote signed for the BTC id %s, with the BTC id %s in its echo, is judged: %s', async (...scene) => {
   const [signed = BTC_ASSET, echoed = BTC_ASSET] = scene.map((name) => IDS[name]);
   const answer = answerTo({ ...FIRM, destinationAsset: signed }, DEPOSIT);
   const quote = { ...answer, quoteRequest: { ...answer.quoteRequest, destinationAsset: echoed } };

@@ -72,7 +72,7 @@ describe('a quote', () => {
     a 400 of a proxy         | { "status": 400, "body": "<p>No liquidity available</p>" }         | status_400       | 1
     a 400 without a text     | { "status": 400, "body": {} }                                      | status_400       | 1
     a 403 of a proxy         | { "status": 403, "body": "<h1>Forbidden</h1>" }                    | status_403       | 1
-    a spent rate             | { "status": 429, "body": { "message": "Too many requests" } }      | rate_limited     | 1
+    a used-up rate limit     | { "status": 429, "body": { "message": "Too many requests" } }      | rate_limited     | 1
     a 500 without liquidity  | { "status": 500, "body": { "message": "No liquidity available" } } | status_500       | 2
     a lasting internal error | { "status": 400, "body": { "message": "Internal server error" } }  | status_400       | 2
     a connection that broke  | dropped                                                            | unreachable      | 1

@@ -137,7 +137,7 @@ it('offers two wallets by their names', async () => {
   await page.getByText('The wallet has not shared a Solana account.').waitFor();
 });
 
-it('a draft of a token survives a reload and its order, which needs no picture but refuses a wrong link to one', async () => {
+it('a token draft survives a reload and its order; the order needs no picture, but refuses a wrong picture link', async () => {
   const address = await withWallet('/tokens/new');
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill('Half Written');
@@ -188,7 +188,7 @@ it.each([
   },
 );
 
-it('asks before it orders a token whose locked link leads to no picture, once for each link', async () => {
+it('asks once for each link before it orders a token whose locked link leads to no picture', async () => {
   const links = [PICTURE, `${PICTURE}?again`];
   visited = await visit('/tokens/new', {}, (page) =>
     page.route(`${PICTURE}*`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>no</p>' })),

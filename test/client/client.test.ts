@@ -155,14 +155,14 @@ describe('a failure is a value', () => {
       (sluice) => sluice.createSwap({ amountSol: 1 }, { idempotencyKey: 'schlüssel-0123456789' }),
     ],
     ['a limit that no timer takes', (sluice) => sluice.getReserves({}, { timeoutMs: -1 })],
-  ])('returns a failure of kind invalid and sends nothing for %s', async (_name, call) => {
+  ])('fails with kind invalid and sends nothing for %s', async (_name, call) => {
     const { sluice, sent } = service();
     const failure = { kind: 'invalid', cause: expect.any(Error) };
     expect(await call(sluice)).toMatchObject({ ok: false, failure });
     expect(sent).toEqual([]);
   });
 
-  it('returns a failure of kind invalid and sends nothing when the store of keys throws', async () => {
+  it('fails with kind invalid and sends nothing when the key store throws', async () => {
     const broken = new Error('storage is full');
     const keys = new Map<string, string>();
     keys.set = () => {
@@ -344,7 +344,7 @@ describe('a creation', () => {
     await playSteps(steps, verbs);
   });
 
-  it('a validation of a claim sends no key', async () => {
+  it('a call that only validates a claim sends no key', async () => {
     const { sluice, sent } = service({ body: {} });
     await sluice.call('claimFromDeposit', { asset: 'USDC', depositTxSignature: ID, skipReward: true });
     expect(keyOf(sent)).toBeNull();
@@ -414,7 +414,7 @@ describe('until', () => {
     await playSteps(steps, verbs);
   });
 
-  it('`until` returns a failure of kind invalid when its predicate throws', async () => {
+  it('`until` fails with kind invalid when its predicate throws', async () => {
     const { sluice } = service({ body: WAITING });
     const cause = new Error('mine');
     const throwing = (): boolean => {

@@ -64,7 +64,7 @@ it.each(
       | budget total:80; drain nobody = 80
     a client gets an eighth of what others have left
       | budget total:80 taken:40; drain own = 5
-    the clients of a network together get the multiple of one share
+    the clients of a network together get a multiple of one share
       | budget total:80; drain-network /24 = 20; budget total:80; drain-network /64 = 10; budget total:80; drain-network /56 = 20; budget total:80; drain-network /48 = 40; budget total:80; drain-network /32 = 60
     a client has at most \`most\` units, and two beyond the fair part
       | budget total:200 fair:100 most:5; drain own = 5; budget total:200 fair:100 most:1; drain own = 1; budget total:200 fair:100 most:5 taken:100; drain own = 2

@@ -24,7 +24,7 @@ it('the timer and the cron search for payments at once after the clock was set b
   expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
 });
 
-it('when a caller reads a request after the clock was set back, its payment reference is checked early', async () => {
+it('a read of a request after the clock was set back checks its payment reference early', async () => {
   const world = createPaymentWorld();
   const { id } = world.open();
   await world.payments.onCron();

@@ -44,7 +44,7 @@ eachScene(`
     | add outstanding; ops write-off swap:one = ok; row = failed bridge_failed; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
   write-off ends the wait for a held swap only once, and records its SOL as a cost
     | add settling detail=held reason=held_unsettled; ops write-off swap:one = ok; row = failed written_off; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
-  a write-off frees the unsettled limit, but uses up the cost limit for a day after the signature
+  a write-off frees the unsettled limit, but uses up the cost limit for a day after the swap was signed
     | add outstanding signedAt=now; ops write-off swap:one; used unsettled = 0; used cost_day = 1010000000; swap a = SWAP_LIMIT_REACHED limit:cost_day; wait 1d; swap b = created
   write-off refuses a swap that is signed
     | add signed; ops write-off swap:one = refused; changed = false
@@ -52,7 +52,7 @@ eachScene(`
     | add settling; ops write-off swap:one = refused; changed = false
   write-off refuses a swap that is done
     | add done; ops write-off swap:one = refused; changed = false
-  write-off refuses a swap that was refused before its signature
+  write-off refuses a swap that was refused before it was signed
     | add closed; ops write-off swap:one = refused; changed = false
   write-off refuses an id that no operation has
     | ops write-off = refused
@@ -64,7 +64,7 @@ eachScene(`
     | restores fail; restore -1ms = refused; swap a plain = created; frozen = null
   an earlier freeze continues after a restore of the storage that fails
     | freeze unexplained_spend; restores fail; restore -1ms = refused; swap a plain = SWAPS_PAUSED reason:unexplained_spend
-  restore-storage refuses the future, a time that the platform no longer keeps, and a text that is no time
+  restore-storage refuses the future, a time that the platform no longer keeps, and a text that is not a time
     | restores work; restore 1m = refused; restore -31d = refused; ops restore-storage yesterday = refused; restored-to = none
   restore-storage has no effect on a platform without history, or while D1 does not respond
     | restore -1ms = refused; restores work; d1 down; restore -1ms = refused; restored-to = none
@@ -140,9 +140,9 @@ async function paidListing() {
 }
 
 eachScene(`
-  books no payment between a restore and the restart
+  records no payment between a restore and the restart
     | restores work; restore -1ms = ok; wake; state = open
-  books payments after a restore that fails
+  records payments after a restore that fails
     | restores fail; restore -1ms = refused; wake; state = completed
   a request that the journal has lost is read from D1, so that a paid one is not shown as unpaid
     | book-and-lose = completed; find-fails = the journal has lost rows

@@ -113,7 +113,7 @@ it('a payment is recorded while 1,000 unreadable transactions wait', async () =>
   expect(world.payments.find(request.id)?.status).toBe('completed');
 });
 
-it('the second read of a payment is made when it is due, while 1,000 transactions that one node invents are overdue', async () => {
+it('a payment is read a second time on schedule while 1,000 transactions that one node invents are overdue', async () => {
   const w = createCustodianWorld({ payments: createPaymentWorld().ports });
   const { storage, clock } = w;
   const put = (signature: string, source: string, dueAt: number) => {

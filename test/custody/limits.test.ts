@@ -51,14 +51,14 @@ eachRow<[kind: string, least: bigint]>(`
 
 /** A sale that costs 10 lamports: the balance, the unpaid requests, the creations of a minute ago, and the refusal. */
 eachScene(`
-  a sale leaves the balance that the unpaid requests cost                                | 140 | 1 that cost 30      |             | opened
-  a sale must leave the balance that the unpaid requests cost                            | 139 | 1 that cost 30      |             | operating_float
-  a sale leaves half of the float for unpaid requests, however many there are            | 210 | 9 that cost 1000000 |             | opened
-  a sale must leave half of the float for unpaid requests, however many there are        | 209 | 1 that cost 1000000 |             | operating_float
-  a sale is allowed after one creation of two in a day, because a failed one costs none  | 999 | 0 that cost 0       | done failed | opened
-  a sale is refused after the last creation of the day, until that is a day old          | 999 | 0 that cost 0       | done done   | 2 of 2, 86341 s
-  a sale is allowed while unpaid requests use up to half of the limit                    | 999 | 9 that cost 0       |             | opened
-  a sale is refused for the time of a request while those and a creation use the limit   | 999 | 9 that cost 0       | done        | 2 of 2, 600 s
+  a sale leaves the balance that the unpaid requests cost                                  | 140 | 1 that cost 30      |             | opened
+  a sale must leave the balance that the unpaid requests cost                              | 139 | 1 that cost 30      |             | operating_float
+  a sale leaves half of the float for unpaid requests, however many there are              | 210 | 9 that cost 1000000 |             | opened
+  a sale must leave half of the float for unpaid requests, however many there are          | 209 | 1 that cost 1000000 |             | operating_float
+  a sale is allowed after one creation of two in a day, because a failed one costs none    | 999 | 0 that cost 0       | done failed | opened
+  a sale is refused after the last creation of the day, until that creation is a day old   | 999 | 0 that cost 0       | done done   | 2 of 2, 86341 s
+  a sale is allowed while unpaid requests use up to half of the limit                      | 999 | 9 that cost 0       |             | opened
+  a sale is refused until a request expires while requests and a creation use up the limit | 999 | 9 that cost 0       | done        | 2 of 2, 600 s
 `)('%s', (_title, balance = '', open = '', made = '', expected = '') => {
   const [count = '', , , cost = ''] = open.split(' ');
   const states = made.split(' ').filter((state) => state !== '') as ('done' | 'failed')[];

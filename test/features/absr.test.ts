@@ -83,11 +83,11 @@ eachScene(`
     | nodes 900000@1000000000000000 1000000@9; read = supply 1000000, reserve 1250000, price 80000
   the supply of the other node is shown while one is down
     | nodes down 900000@9; read = supply 900000, reserve 1250000, price 80000
-  a figure that was never read is null, with an error
+  a figure that has never been read is null, with an error
     | nodes down; read = supply none, reserve 1250000, price 80000, supply UPSTREAM_FAILED
   a node whose decimals differ from those of most nodes is ignored
     | nodes 70000000@9/1 900000@9 800000@9; read = supply 900000, reserve 1250000, price 80000
-  no supply is shown if no decimals are those of most nodes
+  no supply is shown if no majority of nodes shows the same decimals
     | nodes 9000000@9/1 900000@9; read = supply none, reserve 1250000, price 80000, supply UPSTREAM_FAILED
   if no figure was read, there is no summary
     | nodes down; reserve down; venues; read = UPSTREAM_FAILED 503

@@ -24,13 +24,10 @@ it.each([
   ['the treasury does not exist', TOKEN_PROGRAM, TOKEN_PROGRAM, null, '0'],
   ['the treasury has other bytes', TOKEN_PROGRAM, TOKEN_PROGRAM, NONE, null],
   ['the mint has other bytes', SYSTEM, TOKEN_PROGRAM, heldUnder(TOKEN_PROGRAM), null],
-] as const)(
-  'if the account under %s, the split of ABSR says so',
-  (_title, program, under, account, treasuryAtoms) => {
-    const mint = { owner: program, data: mintData({ supply: 9n, decimals: 2 }) };
-    const asked = new Map(heldAccounts(TREASURY, MINT).map((address) => [address, null]));
-    const shown = new Map<string, typeof account>([...asked, [findAta(TREASURY, MINT, under), account]]);
-    const held = heldAbsrOf({ address: MINT, treasury: TREASURY }, mint, (address) => shown.get(address));
-    expect(held).toEqual(treasuryAtoms && { treasuryAtoms, supplyAtoms: '9', decimals: 2 });
-  },
-);
+] as const)('the split of ABSR is right if %s', (_title, program, under, account, treasuryAtoms) => {
+  const mint = { owner: program, data: mintData({ supply: 9n, decimals: 2 }) };
+  const asked = new Map(heldAccounts(TREASURY, MINT).map((address) => [address, null]));
+  const shown = new Map<string, typeof account>([...asked, [findAta(TREASURY, MINT, under), account]]);
+  const held = heldAbsrOf({ address: MINT, treasury: TREASURY }, mint, (address) => shown.get(address));
+  expect(held).toEqual(treasuryAtoms && { treasuryAtoms, supplyAtoms: '9', decimals: 2 });
+});

@@ -29,7 +29,7 @@ eachResult(String.raw`
 });
 
 it.each(['a'.repeat(32), 'é'.repeat(16)])(
-  'accepts a token with the name %j of 32 bytes, and no such symbol',
+  'accepts %j of 32 bytes as the name of a token, but not as its symbol',
   async (text) => {
     const service = newTokenService();
     expect((await tokenApp(service)(JSON.stringify(asked({ name: text })))).status).toBe(200);

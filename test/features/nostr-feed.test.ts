@@ -65,7 +65,7 @@ describe('relays are not trusted', () => {
     a tag that is no list        | changed | { "tags": [null] }
     a tag with a number          | changed | { "tags": [["l", 5]] }
     null in place of members     | changed | null
-  `)('the feed rejects an event with %s, which its author %s', async (_what, how, change) => {
+  `)('the feed rejects an event with %s, %s by its author', async (_what, how, change) => {
     const signed = how === 'signed' ? note({ created_at: NOW - 11, ...change }) : { ...honest, ...change };
     const event = change === null ? null : signed;
     const { url } = await scripted(eventMessage(event), eventMessage(good), EOSE);

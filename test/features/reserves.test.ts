@@ -125,7 +125,7 @@ describe('balances', () => {
     the reserve alone                    | "${SOLANA}"   | { "required": 1, "signers": ["${SOLANA}"] }               | 1
     another key                          | "${WITNESS}"  | { "required": 1, "signers": ["${WITNESS}"] }              | 2
     nobody                               | null          | { "required": 0, "signers": [] }                          | 1
-  `)('shows that %s can mint, as the chain does', async (_who, authority, minting, calls) => {
+  `)('shows, as the chain does, that %s can mint', async (_who, authority, minting, calls) => {
     const { node: chain, asked } = chainWith(authority);
     const deps = depsOf({ solanaSources: [chain], absrMint: MINT, mintAuthority: MULTISIG });
     const shown = { balanceLamports: '9', minting: { authority, ...minting } };

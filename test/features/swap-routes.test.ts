@@ -101,16 +101,19 @@ eachScene(`
   ?dry_run=true              | .*
   ?dryRun                    | .*
   ?amountSol=1               | .*
-`)('a create call with %s is refused with the name of the estimate, after %s', async (more = '', name) => {
-  const isQuery = more.startsWith('?');
-  const response = await create(`{"amountSol":0.5${isQuery ? '' : `,${more}`}}`, {}, isQuery ? more : '');
-  const error = expect.stringMatching(`^${name} .*GET /api/swap/estimate`);
-  expect([response.status, await response.json()]).toMatchObject([
-    400,
-    { error_code: 'INVALID_INPUT', error },
-  ]);
-  expect(service.asked).toEqual([]);
-});
+`)(
+  'a create call with %s is refused with a message that names the estimate, after %s',
+  async (more = '', name) => {
+    const isQuery = more.startsWith('?');
+    const response = await create(`{"amountSol":0.5${isQuery ? '' : `,${more}`}}`, {}, isQuery ? more : '');
+    const error = expect.stringMatching(`^${name} .*GET /api/swap/estimate`);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error_code: 'INVALID_INPUT', error },
+    ]);
+    expect(service.asked).toEqual([]);
+  },
+);
 
 it('a create call without configuration returns 503 and names the variable, but no value', async () => {
   service.configured = false;

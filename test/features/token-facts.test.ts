@@ -117,7 +117,7 @@ describe("the chain's data in a record", () => {
     });
   });
 
-  it('shows the present powers of a mint, and null for a mint that could not be read', async () => {
+  it('shows the current powers of a mint, and null for a mint that could not be read', async () => {
     expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({ powers: ['freeze', 'mint'] });
     expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ powers: null });
     const data = extended(mintBytes(1n, null), 1, [[12, new Uint8Array(32).fill(9)]]);

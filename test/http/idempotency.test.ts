@@ -39,7 +39,7 @@ it.each([
 
 const KEY = '7C9e6679-7425-40de-944b-e07fc1f90ae7';
 
-it('the key is kept as SHA-256 of route and key, with its case', () => {
+it('the key is stored as a SHA-256 of route and key, and its case matters', () => {
   const expected = createHash('sha256').update(`exchange/create\n${KEY}`).digest('hex');
   expect(requestFingerprint('exchange/create', KEY, {}).keyHash).toBe(expected);
 });

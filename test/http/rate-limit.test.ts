@@ -85,7 +85,7 @@ describe.each([
     ['a /64', ['2001:db8:1:2::3'], '2001:db8:1:3::3'],
     ['a /48', several(4, (n) => `2001:db8:1:${n}::3`), '2001:db8:2:1::3'],
     ['each of three addresses', several(3, (n) => `203.0.113.${n}`), '203.0.113.99'],
-  ])('%s at its limit leaves its neighbour a full limit', async (_what, busy, neighbour) => {
+  ])('%s at its limit does not reduce the limit of its neighbour', async (_what, busy, neighbour) => {
     const gate = minute();
     await admitted(gate, busy);
     expect(await admitted(gate, [neighbour])).toBe(ofClient);
@@ -95,7 +95,10 @@ describe.each([
     ['hosts of one /24', 4, 8, (n: number) => `203.0.113.${n}`],
     ['/64s of one /48', 4, 8, (n: number) => `2001:db8:1:${n.toString(16)}::1`],
     ['/64s of one /32', 16, 20, (n: number) => `2001:db8:${n.toString(16)}::1`],
-  ] as const)('limits bound %s together to %i times one client', async (_what, times, count, addressOf) => {
-    expect(await admitted(minute(), several(count, addressOf))).toBe(times * ofClient);
-  });
+  ] as const)(
+    '%s together may send %i times as many requests as one client',
+    async (_what, times, count, addressOf) => {
+      expect(await admitted(minute(), several(count, addressOf))).toBe(times * ofClient);
+    },
+  );
 });

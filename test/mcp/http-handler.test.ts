@@ -143,7 +143,7 @@ describe('requests', () => {
     expect((await handler()(post(PING, { 'content-type': 'text/plain' }))).status).toBe(415);
   });
 
-  it('refuses requests over the limit of their client, and of no other client', async () => {
+  it('refuses requests over the limit of their client, but no requests of other clients', async () => {
     const asked: string[] = [];
     const limited = handler({
       admit: async (client) => {

@@ -173,7 +173,7 @@ it('a create call is a POST with the exact amount of one side and an empty amoun
   });
 });
 
-it('a connection that breaks after a create call leaves its outcome unknown, and is not retried', async () => {
+it('a create call whose connection breaks has an unknown outcome, and is not retried', async () => {
   let calls = 0;
   const changenow = new ChangeNow({
     baseUrl: 'https://changenow.test/v2',

@@ -54,7 +54,7 @@ eachScene(`
   a balance without a mempool part is a failure                | balance | {"chain_stats":${JSON.stringify(stats(1, 0))}} | unexpected_shape
   a balance with a fraction of a sat is a failure              | balance | ${sums(1.5, 0)} | unexpected_shape
   a negative sum of receipts is a failure                      | balance | ${sums(-1, 0)} | unexpected_shape
-  a balance of which more was spent than received is a failure | balance | ${sums(7, 8)} | unexpected_shape
+  a balance that shows more spent than received is a failure   | balance | ${sums(7, 8)} | unexpected_shape
   a balance beyond exact numbers is a failure                  | balance | ${sums(7, 0).replace(':7,', ':9007199254740993,')} | unexpected_shape
   the height of the tip is read from plain text                | height | 900001 | 900001
   the height of the tip is not read from HTML                  | height | <html> | not_a_height
@@ -65,7 +65,7 @@ eachScene(`
   the hash of the tip is read from plain text                  | hash | ${'d'.repeat(64)} | "${'d'.repeat(64)}"
   the hash of the tip is not read from nothing                 | hash |  | not_a_hash
   the hash of the tip is not read from capitals                | hash | ${'D'.repeat(64)} | not_a_hash
-  the hash of the tip is not read from a digit less            | hash | ${'d'.repeat(63)} | not_a_hash
+  the hash of the tip is not read from one digit too few       | hash | ${'d'.repeat(63)} | not_a_hash
   the hash of a block is read from plain text                  | block | ${'d'.repeat(64)} | "${'d'.repeat(64)}"
   the hash of a block is null above the tip                    | block | 404 Block not found | null
   a transaction has its outputs in order, with their addresses if any, and its block | tx | ${shown({})} | ${PAID},"block":{"height":900000,"time":1790000000}}

@@ -33,25 +33,25 @@ const PRICES = '80868500000 101240000';
 /** The responses of a venue, two for Coinbase, and the prices in millionths of a dollar, or the reason why there are none. */
 eachScene(`
   reads the mid prices of both perpetuals among hundreds of coins  | hyperliquid | {"BTC":"80868.5","SOL":"101.24","@142":"1","PURR/USDC":"0.0671"} | ${PRICES}
-  hyperliquid gives no price as a number instead of text           | hyperliquid | {"BTC":80868.5,"SOL":101.24}   | unexpected_shape
-  hyperliquid gives no price if one coin is missing                | hyperliquid | {"BTC":"80868.5"}              | unexpected_shape
-  hyperliquid gives no price of zero                               | hyperliquid | {"BTC":"0","SOL":"101.24"}     | no_price
-  hyperliquid gives no empty price                                 | hyperliquid | {"BTC":"80868.5","SOL":""}     | no_price
-  hyperliquid gives no price with an exponent                      | hyperliquid | {"BTC":"8e4","SOL":"101.24"}   | no_price
-  coinbase gives no price if one pair fails                        | coinbase | ${spot('80868.5')} and 404             | status_404
-  coinbase gives no price as a number                              | coinbase | ${spot(80_868.5)} and ${spot('101.24')} | unexpected_shape
-  coinbase gives no price of zero                                  | coinbase | ${spot('80868.5')} and ${spot('0')}    | no_price
-  coinbase gives no negative price                                 | coinbase | ${spot('-1')} and ${spot('101.24')}    | no_price
-  coinbase gives no price without data                             | coinbase | {} and ${spot('1')}                    | unexpected_shape
+  refuses a price of hyperliquid that is a number instead of text  | hyperliquid | {"BTC":80868.5,"SOL":101.24}   | unexpected_shape
+  refuses a response of hyperliquid without one of the coins       | hyperliquid | {"BTC":"80868.5"}              | unexpected_shape
+  refuses a price of zero from hyperliquid                         | hyperliquid | {"BTC":"0","SOL":"101.24"}     | no_price
+  refuses an empty price from hyperliquid                          | hyperliquid | {"BTC":"80868.5","SOL":""}     | no_price
+  refuses a price with an exponent from hyperliquid                | hyperliquid | {"BTC":"8e4","SOL":"101.24"}   | no_price
+  refuses the prices of coinbase if one pair fails                 | coinbase | ${spot('80868.5')} and 404             | status_404
+  refuses a price of coinbase that is a number instead of text     | coinbase | ${spot(80_868.5)} and ${spot('101.24')} | unexpected_shape
+  refuses a price of zero from coinbase                            | coinbase | ${spot('80868.5')} and ${spot('0')}    | no_price
+  refuses a negative price from coinbase                           | coinbase | ${spot('-1')} and ${spot('101.24')}    | no_price
+  refuses a response of coinbase without data                      | coinbase | {} and ${spot('1')}                    | unexpected_shape
   reads the Kraken pair XBTUSD under its long name                 | kraken | ${kraken('XXBTZUSD', '80868.50000', '101.24')} | ${PRICES}
   reads the Kraken pair XBTUSD under the name that was requested   | kraken | ${kraken('XBTUSD', '80868.50000', '101.24')} | ${PRICES}
-  kraken gives no price with errors under status 200               | kraken | {"error":["EQuery:Unknown asset pair"]} | refused
-  kraken gives no price with an error together with a result       | kraken | ${kraken('XXBTZUSD', '1', '1', ['EAPI:Rate limit exceeded'])} | refused
-  kraken gives no price if one pair is missing                     | kraken | {"error":[],"result":{"XXBTZUSD":${JSON.stringify(pair('80868.5'))}}} | no_price
-  kraken gives no price of zero                                    | kraken | ${kraken('XXBTZUSD', '80868.5', '0')}    | no_price
-  kraken gives no price without a result                           | kraken | {"error":[]}                           | no_price
-  kraken gives no price after an empty last trade                  | kraken | {"error":[],"result":{"XXBTZUSD":{"c":[]},"SOLUSD":${JSON.stringify(pair('1'))}}} | unexpected_shape
-  kraken gives no price without a list of errors                   | kraken | {"result":{}}                          | unexpected_shape
+  refuses a response of kraken with errors under status 200        | kraken | {"error":["EQuery:Unknown asset pair"]} | refused
+  refuses a response of kraken with an error beside a result       | kraken | ${kraken('XXBTZUSD', '1', '1', ['EAPI:Rate limit exceeded'])} | refused
+  refuses a response of kraken without one of the pairs            | kraken | {"error":[],"result":{"XXBTZUSD":${JSON.stringify(pair('80868.5'))}}} | no_price
+  refuses a price of zero from kraken                              | kraken | ${kraken('XXBTZUSD', '80868.5', '0')}    | no_price
+  refuses a response of kraken without a result                    | kraken | {"error":[]}                           | no_price
+  refuses a response of kraken with an empty last trade            | kraken | {"error":[],"result":{"XXBTZUSD":{"c":[]},"SOLUSD":${JSON.stringify(pair('1'))}}} | unexpected_shape
+  refuses a response of kraken without a list of errors            | kraken | {"result":{}}                          | unexpected_shape
 `)('%s', async (_title, venue = '', responses = '', expected) => {
   const bodies = responses.split(' and ').map((body) => (body === '404' ? { status: 404, body } : { body }));
   const [first = { body: '' }, second = first] = bodies;

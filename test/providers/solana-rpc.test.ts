@@ -150,7 +150,7 @@ describe('sending', () => {
     await expect(rpc.send('AQID')).rejects.toMatchObject({ details: { reason } });
   });
 
-  it('any other send error never means that the transaction has landed', () => {
+  it('an error that is not a JSON-RPC refusal never means that the transaction has landed', () => {
     expect(isAlreadyProcessed(new Error('already been processed'))).toBe(false);
     expect(isAlreadyProcessed('AlreadyProcessed')).toBe(false);
     expect(isAlreadyProcessed(undefined)).toBe(false);

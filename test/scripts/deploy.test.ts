@@ -92,7 +92,7 @@ it.each([
   ['homepage', { homepage: 'https://sluice.example' }],
   ['bugs.email', { bugs: { email: 'security@sluice.example' } }],
   ['repository.url', { repository: { url: 'git+https://github.com/sluice-example/sluice.git' } }],
-])('refuses to deploy with the example of package.json in %s, and calls nothing', (name, own) => {
+])('refuses to deploy while %s in package.json is still an example, and calls nothing', (name, own) => {
   writePackage(own);
   const { status, stderr, calls } = deploy(['--secrets-file', settings(...ALL)]);
   expect([status, calls]).toEqual([1, []]);

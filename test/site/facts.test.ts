@@ -102,7 +102,7 @@ it.each([
   ['two keys', 2, true, true],
   ['one key', 1, false, false],
 ] as const)(
-  'with %s for a mint, the trust page leaves to the word of the operator what the chain does not show',
+  'with %s for a mint, the trust page says what only the operator states and the chain does not show',
   (_, required, watchOnly, isWitness) => {
     const reserves = exampleOf('getReserves');
     const own = reserves.solana.address;

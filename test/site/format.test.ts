@@ -125,12 +125,12 @@ describe('an amount that a visitor types', () => {
     ['0.0000000001', 'At most 9 digits after the point.'],
     ['0', 'Enter more than 0 SOL.'],
     [' ', null],
-  ])('of the amount "%s" of at most 2 SOL the form says: %s', (text, fault) => {
+  ])('for the amount "%s", with a maximum of 2 SOL, the form says: %s', (text, fault) => {
     expect(amountFault(text, 9, 'SOL', 2_000_000_000n)).toBe(fault);
     expect(isAmount(text, 9, 'SOL', 2_000_000_000n)).toBe(text === '2');
   });
 
-  it('an amount above the largest is not an amount', () => {
+  it('an amount above the maximum is not an amount', () => {
     expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
   });
 });

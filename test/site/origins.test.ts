@@ -85,7 +85,7 @@ it.each([
   [null, ['a', 'b'], 'warn'],
   [false, ['a', 'b'], 'warn'],
 ])(
-  'when the Bitcoin sources agree is %s and the supply is from %j, the line about sources is marked %s',
+  'with agreement %s of the Bitcoin sources and a supply from %j, the line about sources is marked %s',
   (agreed, sources, mark) => {
     const { bitcoin, solana } = exampleOf('getReserves');
     const answers = {

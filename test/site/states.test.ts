@@ -178,7 +178,7 @@ it('the token page describes a token as safe only if its mint was read and has n
   expect(holderText({ ...harmless, update_authority: 'address' })).toContain('can change the name');
 });
 
-it('the token page says that a web site could change picture and description if the chain has only a link', () => {
+it('if the chain has only a link, the token page says that a web site could change picture and description', () => {
   const linked = { ...harmless, uri: 'https://sluice.test/api/tokens/x/metadata.json' };
   expect(holderText(linked)).toMatch(/link to its data can never change.*could change them/);
   expect(holderText({ ...harmless, uri: null })).toContain('Name and symbol can never change.');

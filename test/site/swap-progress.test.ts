@@ -52,7 +52,7 @@ it('each `detail` value of a failed swap is explained in a sentence', () => {
 it.each([
   [true, { button: true, refusal: false }],
   [false, { button: false, refusal: true }],
-])('a quote that can be accepted: %s, offers the button only then', (creatable, parts) => {
+])('the button is offered only for a quote that can be accepted (%s)', (creatable, parts) => {
   const estimate = { ...exampleOf('getSwapEstimate'), creatable };
   const html = String(Offer({ estimate, busy: false, start: () => undefined }));
   const shown = { button: html.includes('Start swap'), refusal: html.includes('cannot start now') };

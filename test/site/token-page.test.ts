@@ -76,7 +76,7 @@ it.each([
   [{ update_authority: 'address' }, 'Rights over this token: 1 warning', 'warn'],
   [{ powers: ['mint' as const, 'freeze' as const] }, 'Rights over this token: 2 warnings', 'warn'],
   [{ powers: null }, 'Rights over this token: not known', 'warn'],
-])('the page of a token with %j sums its rights up as: %s', (over, words, kind) => {
+])('the page of a token with %j summarizes its rights as: %s', (over, words, kind) => {
   const html = pageWith({}, { ...token, ...over });
   expect(html).toContain(`<strong>${words}</strong>`);
   expect(html).toContain(`holder-facts ${kind}`);

@@ -84,10 +84,10 @@ eachScene(`
   signs nothing until the earlier transaction can no longer land               | | a final=982, b final=982, c final=982 | a=800 b=800 c=800 | earlier_mint_open
   signs once the earlier transaction can no longer land                        | | a final=983, b final=983, c final=983 | a=800 b=800 c=800 | ${ALL}
   waits even if one node claims a great height                                 | | a final=900, b final=900, c final=1000000000 | a=800 b=800 c=800 | earlier_mint_open
-  waits even if one node claimed a small height at the signing                 | | a final=982, b final=982, c final=982 | a=0 b=800 c=800   | earlier_mint_open
-  signs even if one node claimed a great height at the signing                 | | a final=983, b final=983, c final=983 | a=999999999 b=800 c=800 | ${ALL}
-  waits at a node that was added since for the greatest stored height          | | x final=982, y final=982              | a=700 b=800       | earlier_mint_open
-  signs when nodes that were added since have passed the greatest height       | | x final=983, y final=983              | a=700 b=800       | signed x=1002 y=1002
+  waits even if one node claimed a small height when the mint was signed       | | a final=982, b final=982, c final=982 | a=0 b=800 c=800   | earlier_mint_open
+  signs even if one node claimed a great height when the mint was signed       | | a final=983, b final=983, c final=983 | a=999999999 b=800 c=800 | ${ALL}
+  waits at a node that was added later for the greatest stored height          | | x final=982, y final=982              | a=700 b=800       | earlier_mint_open
+  signs when nodes that were added later have passed the greatest height       | | x final=983, y final=983              | a=700 b=800       | signed x=1002 y=1002
   ignores the supply of a node at which the earlier transaction may still land | | a final=983, b final=983, c final=982 supply=0 | a=800 b=800 c=800 | ${ALL}
   waits if only one node shows the end of the earlier transaction              | | c final=982 supply=0, a final=983     | a=800 b=800 c=800 | earlier_mint_open
 `)('the witness %s', (_what, asked = '', views = '', last = '', result) => {

@@ -111,7 +111,7 @@ it('never acknowledges a waiting view that is lost with the object', async () =>
   expect(await rows('SELECT path FROM views')).toEqual([{ path: '/kept' }]);
 });
 
-it('reads the sums again after each change, and not otherwise', async () => {
+it('reads the sums again after each change, and at no other time', async () => {
   const read = vi.spyOn(PageViewStore.prototype, 'read');
   const recent = async () => (await stats()).recent.map(({ path, ip }) => [path, ip]);
   await view({ path: '/a' });

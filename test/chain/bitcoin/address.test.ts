@@ -62,7 +62,7 @@ it.each([
   expect(() => decodeAddress(text)).toThrow(new RangeError('not a Bitcoin mainnet address'));
 });
 
-it('a taproot address whose key is off the curve is refused, because it cannot be spent', () => {
+it('a taproot address whose key is off the curve is refused, because nobody can spend its coins', () => {
   const offCurve = new Uint8Array(32); // x = 0 is not a point: 7 has no square root mod p
   const address = bech32m.encode('bc', [1, ...bech32m.toWords(offCurve)]);
   expect(address).toMatch(/^bc1p/);

@@ -150,7 +150,7 @@ it.each<[string, Partial<ProofEvidence>, string]>([
   ['a time five minutes ahead of our clock', { now: SIGNED - 5 * 60_000 }, ''],
   ['a time five minutes and a millisecond ahead', { now: SIGNED - 5 * 60_000 - 1 }, 'freshness'],
   ['a block that is not on the best chain', { explorers: forked }, 'freshness'],
-])('for %s, only the lines that it contradicts are red', (_what, change, lines) => {
+])('for %s, only the contradicted lines are red', (_what, change, lines) => {
   expect(red(change).join(' ')).toBe(lines);
 });
 

@@ -213,7 +213,7 @@ describe('the hash that the next proof names', () => {
   });
 
   it.each(['', 'none', 'ab cd', 'ab\ncd', 'ab\n', 'abé'])(
-    'the hash is refused for %j as a signature',
+    'the hash function refuses %j as a signature',
     (signature) => {
       expect(() => proofHash(TEXT, { bitcoin: signature, solana: null })).toThrow(RangeError);
       expect(() => proofHash(TEXT, { bitcoin: null, solana: signature })).toThrow(RangeError);

@@ -36,7 +36,7 @@ describe('base58 of an exact length', () => {
     );
   });
 
-  it('a text with any other character than those of base58 is neither an address nor a signature', () => {
+  it('a text with a character outside base58 is neither an address nor a signature', () => {
     const other = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 1 })
       .filter((one) => !/[1-9A-HJ-NP-Za-km-z]/.test(one));

@@ -123,7 +123,7 @@ describe('reading a request for a second signature', () => {
     );
   });
 
-  it('accepts, of 10,000 generated transactions, only mints of the agreed token to the agreed account', {
+  it('of 10,000 generated transactions, accepts only mints of the agreed token to the agreed account', {
     tags: ['scaled'],
     timeout: 600_000,
   }, async () => {

@@ -109,7 +109,7 @@ it.each(SCENES)('a mint with %s has the power %s', (_name, power, scene) => {
   expect(powersOf(written([scene]))).toEqual(power === null ? [] : [power]);
 });
 
-it('the authorities of the classic program are powers as well', () => {
+it('the authorities of the classic token program are powers', () => {
   expect(powersOf(written([], { mint: KEY, freeze: KEY }))).toEqual(['freeze', 'mint']);
   expect(powersOf(written([]))).toEqual([]);
 });

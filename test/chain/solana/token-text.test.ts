@@ -149,7 +149,7 @@ it.each(OURS)('with %s, other tokens cannot use the name %j', (_trick, text) => 
   expect(nameFault(text, 64)).toMatch(/reserved|hidden_character|not_normalized/);
 });
 
-it('every character that Unicode confuses with a letter of ABSR is refused in its place', () => {
+it('every character that Unicode lists as confusable with a letter of ABSR is refused in place of that letter', () => {
   const alone = Object.entries(skeletons).filter(([, skeleton]) => /^[ABSRabsr]$/.test(skeleton));
   expect(alone.length).toBeGreaterThan(150);
   for (const [character, skeleton] of alone) {

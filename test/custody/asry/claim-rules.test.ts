@@ -164,8 +164,8 @@ eachScene(`
   a deposit older than the maximum age       | program maxAge:3539; claim = DEPOSIT_TOO_OLD blockTime:1800000060; program maxAge:3540; claim = claimed; wait 1d; claim = CLAIM_IN_PROGRESS retry:5 claim:1
   a deposit below the minimum                | deposit atoms:999999; claim = DEPOSIT_TOO_SMALL creditedAtomic:999999 minimumAtomic:1000000 feeBps:5; deposit atoms:1000000; claim = claimed
   a deposit that earns no atom               | program cap:0; claim = DEPOSIT_TOO_SMALL creditedAtomic:100000000 minimumAtomic:1000000 feeBps:5
-  another asset than that of the deposit     | claim asset:USDT = DEPOSIT_WRONG_ASSET asset:USDT creditedAsset:USDC
-  another amount than that of the deposit    | claim expects:1 = DEPOSIT_AMOUNT_MISMATCH expectedAtomic:1 creditedAtomic:100000000; claim expects:100000000 = claimed
+  an asset other than that of the deposit    | claim asset:USDT = DEPOSIT_WRONG_ASSET asset:USDT creditedAsset:USDC
+  an amount other than that of the deposit   | claim expects:1 = DEPOSIT_AMOUNT_MISMATCH expectedAtomic:1 creditedAtomic:100000000; claim expects:100000000 = claimed
   a payment that bought something            | use payment token:1; claim = DEPOSIT_ALREADY_USED purpose:token
   a value in dollars without a price         | claim micro:1 = REWARD_USD_UNAVAILABLE; claim skip micro:1 = REWARD_USD_UNAVAILABLE; claim skip = validated; claim = claimed
   a sender that one of our swaps paid        | use deposit swap:1; claim = DEPOSIT_NOT_ELIGIBLE reason:own_movement

@@ -185,7 +185,7 @@ describe('epochs', () => {
     expect(run.claims()).toMatchObject([{ epoch: 0, entitlementAtoms: reward(late.atoms) }]);
   });
 
-  it('an epoch that a new journal takes from D1 also replaces the times of a stored epoch', async () => {
+  it('an epoch that a new journal takes from D1 replaces the times of a stored epoch', async () => {
     const w = createStoredClaims();
     await w.claims.onCron();
     const store = new AsryStore(w);

@@ -91,7 +91,7 @@ eachRow<[failures: number, wait: number]>(`
 playScenes(`
   work is due from its time on, the longest overdue first, and the timer is set to the earliest due time
     | plan late -5; plan later -9; plan now 0; plan fraction 0.4; plan soon 7; plan x -20 another; due = later late now; due 1 = later; next = -20; wait 1ms; due = later late now fraction
-  work that nobody does now sets no timer
+  work whose name is not asked for sets no timer
     | plan later -9; plan x -20 another; next third = none; next one = -9
   work that is planned again waits until its new time, and work without a time is removed
     | next = none; at a = none; plan a 0; plan a 5; due = none; next = 5; is-due a = false; plan a never; next = none; count = 0

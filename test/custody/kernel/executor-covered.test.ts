@@ -106,7 +106,7 @@ playScenes(`
   a queued creation above the day's limit is signed on a later day
     | per-day 2; balance 1000000; queue 5; land; drive; states = signed signed limit_creations_day limit_creations_day limit_creations_day; wait 1m; due; wait 1d;
       drive; states = done done signed signed limit_creations_day; wait 1m; due; wait 1d; drive; states = done done done done signed; wait 1m; due; states = done done done done done
-  a creation is counted in the daily limit from its signature on, and a failed creation is not counted
+  a creation is counted in the daily limit from when it is signed, and a failed creation is not counted
     | per-day 1; balance 1000000; earlier failed 1ms; queue 1; earlier done 23h59m59s999ms; drive; states = limit_creations_day; wait 10s; drive; states = signed
   a payout reserves its cost when it starts, so it is signed without a read of the balance
     | balance 10000; begin asry:one; balance unread; drive asry:one; state asry:one = signed

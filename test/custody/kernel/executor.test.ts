@@ -220,7 +220,7 @@ playScenes(`
     | prepares found; plan token:one kind=token; plan swap:one; books not; drive; row token:one = planned planned after 0 looks; written = nothing; books again; drive; booked = none; wait 2s; drive; drive; booked = swap:one done, token:one done; row token:one = done done after 0 looks
   concurrent callers for one operation share one run and one signature
     | plan swap:one; drive-at-once; signs = 1; sent = wire 3
-  a row that another call changed during the signing is not overwritten; the signature is discarded
+  a row that another call changed while it was signed is not overwritten; the signature is discarded
     | plan swap:one; changed-in-quote; drive; signs = 2; row = signed sent after 1 looks; touched = true; sent = wire 3
   after a crash, a signed row sends its stored bytes and never signs new bytes
     | add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
@@ -228,7 +228,7 @@ playScenes(`
     | stop operator; add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
   after a crash, a signed row is checked on the chain even when no node confirmed the send
     | refuse; land; add signed 0 swap:one signed; drive; row = signed signed after 1 looks; wait 2s; drive; row = settling settling after 1 looks
-  the operator is alerted once when too few nodes keep the history since the signing, and nothing is signed
+  the operator is alerted once when too few nodes keep the history since an attempt was signed, and nothing is signed
     | add signed 1; views pruned; drive; wait 2s; drive; wait 2s; drive; held = ${HELD}; logged history_too_short = 1; signs = 0
   the same signed bytes are sent again while no node has seen them
     | add signed 1; drive; wait 2s; drive; wait 2s; drive; sent = wire-one,wire-one,wire-one; held = ${HELD}
@@ -291,7 +291,7 @@ playScenes(`
   starts no more operations than the limit of a run, whatever others are still running
     | add-due swap:slow1 -1; add-due swap:slow2 -1; settle never; begin swap:slow1; begin swap:slow2; settle pending; add-due swap:1 -11; add-due swap:2 -12; add-due swap:3 -13; add-due swap:4 -14; add-due swap:5 -15;
       drive 3; asked = swap:slow1 swap:slow2 swap:5 swap:4 swap:3
-  operations that run already take no place of those that wait
+  operations that already run take no place from those that wait
     | add-due swap:slow1 -20; add-due swap:slow2 -20; settle never; begin swap:slow1; begin swap:slow2; settle pending; add-due swap:1 -11; add-due swap:2 -12; add-due swap:3 -13; add-due swap:4 -14;
       begin-due 3; asked = swap:slow1 swap:slow2 swap:4 swap:3 swap:2
   ignores the id of an operation that does not exist

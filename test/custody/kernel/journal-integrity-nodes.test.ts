@@ -92,24 +92,24 @@ function setUp(names: readonly string[]) {
 }
 
 eachScene(`
-  an empty journal is frozen if the reserve has signed before, even if the first of two nodes hides that      | start | hides honest         | journal_empty_but_reserve_has_signed
-  an empty journal is frozen if the reserve has signed before, even if the first of three nodes hides that    | start | hides honest honest  | journal_empty_but_reserve_has_signed
-  an empty journal is frozen if the reserve has signed before, even if one of three hides that, one is down   | start | hides down honest    | journal_empty_but_reserve_has_signed
-  an empty journal is frozen if the reserve has signed before, even if the first of three has pruned that     | start | pruned honest honest | journal_empty_but_reserve_has_signed
-  an empty journal is neither accepted nor frozen while one of two nodes is down                              | start | honest down          | UPSTREAM_FAILED
-  an empty journal is neither accepted nor frozen while two of three nodes are down                           | start | down honest down     | UPSTREAM_FAILED
-  a transaction that one of three nodes invents does not freeze an empty journal                              | start | hides-and-invents hides hides | complete
-  unexplained spends include a transaction that the first of three nodes does not list                        | spends | hides honest honest  | ours
-  unexplained spends include a transaction that the first of three nodes keeps no longer                      | spends | pruned honest honest | ours
-  a transaction of the reserve is not an unexplained spend if a row has its signature                         | spends explained | honest     | none
-  unexplained spends omit a transaction that one of three nodes invents in a past slot                        | spends | invents honest honest | ours
-  unexplained spends omit a transaction that one of three nodes invents in a slot that lies hours ahead       | spends | invents-far honest honest | ours
-  unexplained spends are unknown while one of two nodes hides a transaction                                   | spends | hides honest         | a third node
-  unexplained spends are unknown while one of two nodes has pruned a transaction                              | spends | pruned honest        | a third node
-  unexplained spends are unknown while one of two nodes invents a transaction                                 | spends | invents honest       | a third node
-  unexplained spends are unknown while two of three nodes have pruned a transaction                           | spends | pruned pruned honest | a third node
-  unexplained spends need a second node, because one list cannot prove that a transaction is missing          | spends | honest down          | UPSTREAM_FAILED
-  unexplained spends need a second of three nodes, because one list cannot prove that one is missing          | spends | down honest down     | UPSTREAM_FAILED
+  an empty journal is frozen if the reserve has signed before, even if the first of two nodes hides that       | start | hides honest         | journal_empty_but_reserve_has_signed
+  an empty journal is frozen if the reserve has signed before, even if the first of three nodes hides that     | start | hides honest honest  | journal_empty_but_reserve_has_signed
+  an empty journal is frozen if the reserve has signed before, even if one of three hides that and one is down | start | hides down honest    | journal_empty_but_reserve_has_signed
+  an empty journal is frozen if the reserve has signed before, even if the first of three has pruned that      | start | pruned honest honest | journal_empty_but_reserve_has_signed
+  an empty journal is neither accepted nor frozen while one of two nodes is down                               | start | honest down          | UPSTREAM_FAILED
+  an empty journal is neither accepted nor frozen while two of three nodes are down                            | start | down honest down     | UPSTREAM_FAILED
+  a transaction that one of three nodes invents does not freeze an empty journal                               | start | hides-and-invents hides hides | complete
+  unexplained spends include a transaction that the first of three nodes does not list                         | spends | hides honest honest  | ours
+  unexplained spends include a transaction that the first of three nodes no longer keeps                       | spends | pruned honest honest | ours
+  a transaction of the reserve is not an unexplained spend if a row has its signature                          | spends explained | honest     | none
+  unexplained spends omit a transaction that one of three nodes invents in a past slot                         | spends | invents honest honest | ours
+  unexplained spends omit a transaction that one of three nodes invents in a slot that lies hours ahead        | spends | invents-far honest honest | ours
+  unexplained spends are unknown while one of two nodes hides a transaction                                    | spends | hides honest         | a third node
+  unexplained spends are unknown while one of two nodes has pruned a transaction                               | spends | pruned honest        | a third node
+  unexplained spends are unknown while one of two nodes invents a transaction                                  | spends | invents honest       | a third node
+  unexplained spends are unknown while two of three nodes have pruned a transaction                            | spends | pruned pruned honest | a third node
+  unexplained spends need a second node, because one list cannot prove that a transaction is missing           | spends | honest down          | UPSTREAM_FAILED
+  unexplained spends need a second of three nodes, because one list cannot prove that one is missing           | spends | down honest down     | UPSTREAM_FAILED
 `)('%s', async (_title, asked = '', nodes = '', expected) => {
   const [what = '', explained = ''] = asked.split(' ');
   const shown = await setUp(nodes.split(' '))

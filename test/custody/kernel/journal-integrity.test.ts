@@ -122,7 +122,7 @@ playScenes(`
     | lists deposit:somebody swap:reserve; check = false; frozen = journal_empty_but_reserve_has_signed; logged = alarm journal_empty_but_reserve_has_signed
   a first start treats a listed transaction that no node returns as possibly signed by the reserve
     | lists unknown; check = false
-  a first start is frozen if dust may hide an older transaction of the reserve
+  a first start is frozen if the reserve may have signed a transaction older than the listed dust
     | dust 500; lists swap:reserve; check = false
   a first start is frozen when a pruned node shows only an empty list while the reserve has lamports
     | set firstBlock 900; set balance 5; check = false; frozen = ${PRUNED}; logged = alarm ${PRUNED}

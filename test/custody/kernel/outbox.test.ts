@@ -152,7 +152,7 @@ playScenes(`
     | rows 1; refuse 1; flush; accept; wait -1d; flush; delivered = 1
   an outage of D1 removes no row, calls D1 once per flush, and is followed by a delivery of all rows
     | rows 3; d1 down; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
-  writes to D1 that end after their limit set no row aside
+  writes to D1 that end after their time limit set no row aside
     | rows 3; slow on; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; slow off; flush; delivered = 3; waiting = 0
   an outage of D1 that only loses its responses removes no row, and is followed by a delivery of all rows
     | rows 3; d1 loses answers; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0

@@ -176,7 +176,7 @@ async function playSwap(steps: string): Promise<void> {
 const PLANNED = `${SOL} moved, ${SOL + FEE} reserved, 0 unsettled`;
 
 it.each(['sealed', 'forbidden', 'unreachable', 'other message', 'other key', 'no base64'])(
-  'a swap stays planned while the key service fails (%s), and later gets a new message signed',
+  'a swap stays planned while the key service fails (%s), and a new message is signed later',
   (mode) =>
     playSwap(`mode ${mode}; swap a = IDEMPOTENCY_IN_PROGRESS; money = ${PLANNED}; timer; state a = planned; money = ${PLANNED};
       sent-count = 0; mode honest; timer; state a = signed; sent-count = 1; sends-stored = true; quotes = 3`),

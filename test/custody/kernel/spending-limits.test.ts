@@ -60,42 +60,42 @@ const shown = (verdict: SpendingVerdict | undefined): unknown[] => {
  * `cost` is checked before a signature. The result is the spendable balance, or a limit, its use and when it has room.
  */
 eachScene(`
-  the balance covers amount, fee and floor           |                                       | 1sol balance=1sol+fee+floor      | passes
-  the balance is a lamport short                     |                                       | 1sol balance=1sol+fee+floor-1    | balance 1sol+fee-1
-  reserved amounts leave exactly enough              | planned, signed                       | 1sol balance=3sol+3fee+floor     | passes
-  reserved amounts leave a lamport too few           | planned, signed                       | 1sol balance=3sol+3fee+floor-1   | balance 1sol+fee-1
-  what has landed is not reserved                    | settling, done                        | 1sol balance=1sol+fee+floor      | passes
-  the spendable balance is below zero                | planned                               | 1sol balance=0                   | balance -1sol-fee-floor
-  the fee alone is above the balance                 |                                       | 0 kind=token balance=floor       | balance 0
-  as much as one operation may have                  | done 1ms ago of 1sol                  | 2sol                             | passes
-  a lamport more than one operation may have         | done 1ms ago of 1sol                  | 2sol+1                           | operation 0 in 0s
-  a limit of zero                                    |                                       | 1 operation=0                    | operation 0 in 0s
-  an hour is used up                                 | done 59m59s ago of 2sol, done 58m59s ago of 2sol | 1                     | hour 4sol in 1s1ms
-  the older of two amounts frees an hour             | done 10m ago of 2sol, done 50m ago of 2sol | 2sol                        | hour 4sol in 10m1ms
-  the oldest amount frees as much as is asked        | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 1sol  | hour 4sol in 10m1ms
-  the oldest amount frees a lamport too few          | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 1sol+1 | hour 4sol in 20m1ms
-  two amounts free as much as is asked               | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 2sol  | hour 4sol in 20m1ms
-  an amount leaves the hour                          | done 1h ago of 2sol, done 1ms ago of 2sol | 2sol                         | passes
-  an amount leaves the hour in a millisecond         | done 59m59s999ms ago of 2sol, done 1ms ago of 2sol | 1                   | hour 4sol in 2ms
-  a swap that the bridge failed was spent            | outstanding of 2sol, done of 2sol     | 1                                | hour 4sol in 1h1ms
-  a swap that was refused was not spent              | closed, done of 2sol                  | 2sol                             | passes
-  the clock was set back by a day                    | done -1d ago of 2sol, done -1d ago of 2sol | 1                           | hour 4sol in 1d1h1ms
-  more than an hour can ever have                    |                                       | 2sol hour=1sol                   | hour 0 in 1h
-  a day is used up                                   | done 23h59m59s ago of 10sol           | 1                                | day 10sol in 1s1ms
-  a day has room                                     | done 23h59m59s ago of 9sol            | 1sol                             | passes
-  a payout is not counted                            | done 1ms ago of 50sol as asry         | 1sol                             | passes
-  a creation is not bound                            | done 1ms ago of 2sol, done 2ms ago of 2sol | 100sol kind=token           | passes
-  one SOL is unsettled, of two                       | settling 2d ago                       | 1sol unsettled=2sol              | passes
-  a planned swap is as good as unsettled             | planned 2d ago                        | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
-  a signed swap is unsettled                         | signed 2d ago                         | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
-  a settling swap is unsettled                       | settling 2d ago                       | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
-  a swap that the bridge failed is unsettled         | outstanding 2d ago                    | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
-  ended swaps and planned payouts are not unsettled  | done 2d ago, closed, planned as asry  | 1sol unsettled=1sol              | passes
+  the balance covers amount, fee and floor              |                                       | 1sol balance=1sol+fee+floor      | passes
+  the balance is a lamport short                        |                                       | 1sol balance=1sol+fee+floor-1    | balance 1sol+fee-1
+  reserved amounts leave exactly enough                 | planned, signed                       | 1sol balance=3sol+3fee+floor     | passes
+  reserved amounts leave a lamport too few              | planned, signed                       | 1sol balance=3sol+3fee+floor-1   | balance 1sol+fee-1
+  what has landed is not reserved                       | settling, done                        | 1sol balance=1sol+fee+floor      | passes
+  the spendable balance is below zero                   | planned                               | 1sol balance=0                   | balance -1sol-fee-floor
+  the fee alone is above the balance                    |                                       | 0 kind=token balance=floor       | balance 0
+  as much as one operation may have                     | done 1ms ago of 1sol                  | 2sol                             | passes
+  a lamport more than one operation may have            | done 1ms ago of 1sol                  | 2sol+1                           | operation 0 in 0s
+  a limit of zero                                       |                                       | 1 operation=0                    | operation 0 in 0s
+  an hour is used up                                    | done 59m59s ago of 2sol, done 58m59s ago of 2sol | 1                     | hour 4sol in 1s1ms
+  the older of two amounts frees an hour                | done 10m ago of 2sol, done 50m ago of 2sol | 2sol                        | hour 4sol in 10m1ms
+  the oldest amount frees as much as is asked           | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 1sol  | hour 4sol in 10m1ms
+  the oldest amount frees a lamport too few             | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 1sol+1 | hour 4sol in 20m1ms
+  two amounts free as much as is asked                  | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 2sol  | hour 4sol in 20m1ms
+  an amount leaves the hour                             | done 1h ago of 2sol, done 1ms ago of 2sol | 2sol                         | passes
+  an amount leaves the hour in a millisecond            | done 59m59s999ms ago of 2sol, done 1ms ago of 2sol | 1                   | hour 4sol in 2ms
+  a swap that the bridge failed was spent               | outstanding of 2sol, done of 2sol     | 1                                | hour 4sol in 1h1ms
+  a swap that was refused was not spent                 | closed, done of 2sol                  | 2sol                             | passes
+  the clock was set back by a day                       | done -1d ago of 2sol, done -1d ago of 2sol | 1                           | hour 4sol in 1d1h1ms
+  more than the hour's whole limit                      |                                       | 2sol hour=1sol                   | hour 0 in 1h
+  a day is used up                                      | done 23h59m59s ago of 10sol           | 1                                | day 10sol in 1s1ms
+  a day has room                                        | done 23h59m59s ago of 9sol            | 1sol                             | passes
+  a payout is not counted                               | done 1ms ago of 50sol as asry         | 1sol                             | passes
+  the limits of swaps do not bind a creation            | done 1ms ago of 2sol, done 2ms ago of 2sol | 100sol kind=token           | passes
+  one SOL is unsettled, of two                          | settling 2d ago                       | 1sol unsettled=2sol              | passes
+  a planned swap is treated as unsettled                | planned 2d ago                        | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  a signed swap is unsettled                            | signed 2d ago                         | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  a settling swap is unsettled                          | settling 2d ago                       | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  a swap that the bridge failed is unsettled            | outstanding 2d ago                    | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  ended swaps and planned payouts are not unsettled     | done 2d ago, closed, planned as asry  | 1sol unsettled=1sol              | passes
   a swap may begin while the cost of a day is just used | done 1ms ago of 1 costs floor      | 1sol                             | passes
-  no swap may begin above the cost of a day          | done 1ms ago of 1 costs floor+1       | 1sol                             | cost_day floor+1 in 1d
-  a signature whose cost does not fit                | done 1ms ago of 1 costs floor         | cost=1                           | cost_day floor in 1d
-  a signature that costs nothing                     | done 1ms ago of 1 costs floor         | cost=0                           | passes
-  the oldest cost frees as much as a signature needs | done 23h59m ago costs 50000000, done 23h58m ago costs 50000000 | cost=50000000 | cost_day floor in 1m1ms
+  no swap may begin above the cost of a day             | done 1ms ago of 1 costs floor+1       | 1sol                             | cost_day floor+1 in 1d
+  a signature whose cost exceeds the rest of a day      | done 1ms ago of 1 costs floor         | cost=1                           | cost_day floor in 1d
+  a signature that costs nothing                        | done 1ms ago of 1 costs floor         | cost=0                           | passes
+  the oldest cost frees as much as a signature needs    | done 23h59m ago costs 50000000, done 23h58m ago costs 50000000 | cost=50000000 | cost_day floor in 1m1ms
 `)(
   'an operation is checked against the balance and the limits of swaps: %s',
   (_what, earlier, asked, result) => {
@@ -149,9 +149,9 @@ it('a refused amount passes at the time that its refusal shows, and not two mill
 
 eachScene(`
   a queued operation of any age, if the limit includes queued ones                               | queued | planned 2d ago | 1
-  no queued operation from before the window, if the limit dates it by its planning              |        | planned 2d ago | 0
+  no queued operation from before the window, if the limit counts it from when it was planned    |        | planned 2d ago | 0
   no signed operation from before the window                                                     | queued | signed 2d ago  | 0
-  no operation that failed after its signature                                                   |        | closed 2d ago signed | 0
+  no operation that failed after it was signed                                                   |        | closed 2d ago signed | 0
   an operation that was signed in it and is done                                                 |        | done 2d ago signed   | 1
 `)('a window includes %s', (_name, queued, operation, used) => {
   const limit: Limit = {

@@ -22,16 +22,16 @@ function viewOf(text: string): NodeView {
 
 eachScene(`
   one node has read everything                          | 1 | one proof                                             | dead
-  one of several nodes has, and none shows a status     | 1 | one view, two proof, three view                       | dead
-  one of several witnesses has                          | 1 | one proof, two view, three view                       | dead
+  one of several nodes has read everything, no status   | 1 | one view, two proof, three view                       | dead
+  one of several witnesses has read everything          | 1 | one proof, two view, three view                       | dead
   the status is as old as the finalized height          | 1 | one proof finalizedSlot=1200 statusSlot=1200          | dead
-  the history begins at the slot of the signing         | 1 | one proof firstAvailableSlot=900                      | dead
+  the history begins at the slot of the attempt         | 1 | one proof firstAvailableSlot=900                      | dead
   the history begins one slot later                     | 1 | one proof firstAvailableSlot=901                      | unseen
   the start of the history is not read                  | 1 | one proof firstAvailableSlot=null                     | unseen
   a block at the last valid height may hold it          | 1 | one proof finalizedHeight=1000                        | unseen
   the height is below the last valid one                | 1 | one proof finalizedHeight=999                         | unseen
   the status is older than the height                   | 1 | one proof statusSlot=1199                             | unseen
-  two nodes have a piece of the proof each              | 1 | one proof firstAvailableSlot=null, two proof finalizedHeight=1000, two proof finalizedHeight=900 finalizedSlot=900 | unseen
+  two nodes each have a part of the proof               | 1 | one proof firstAvailableSlot=null, two proof finalizedHeight=1000, two proof finalizedHeight=900 finalizedSlot=900 | unseen
   another node has the newer status                     | 1 | one proof statusSlot=1199, two view statusSlot=5000   | unseen
   no node responds                                      | 1 |                                                       | unseen
   any node has seen it processed                        | 1 | one proof, two view processed, three proof            | seen
@@ -85,19 +85,19 @@ const signingBy = (witnesses: string) => ({ ...signingOf('one'), witnesses: witn
 
 /** The recorded nodes, what nodes show now, and the nodes that can prove expiry. The signing was in slot 900. */
 eachScene(`
-  without stored heights, a node can prove expiry once its finalized slot has reached the slot of the signing | | one view finalizedSlot=900 finalizedHeight=870, two view finalizedSlot=899 | one 900/870
-  a node keeps the height that was recorded for it at the signing        | ${BOTH}  | one view finalizedHeight=5000   | ${BOTH}
-  an added node must have reached the slots of all recorded nodes        | ${THREE} | four view finalizedSlot=949     | ${THREE}
-  an added node that has reached the slots of all recorded nodes counts  | ${THREE} | four view finalizedSlot=950     | ${THREE}, four 900/950
-  a recorded node is not added again                                     | ${THREE} | two view finalizedSlot=2000     | ${THREE}
-  an added node must have reached the slot of the signing                | one 800/818, two 800/818 | four view finalizedSlot=899 | one 800/818, two 800/818
-  an added node that has reached the slot of the signing counts          | one 800/818, two 800/818 | four view finalizedSlot=900 | one 800/818, two 800/818, four 900/950
+  without stored heights, a node can prove expiry once its finalized slot has reached the slot of the attempt | | one view finalizedSlot=900 finalizedHeight=870, two view finalizedSlot=899 | one 900/870
+  a node keeps the height that was recorded for it when the attempt was signed                                | ${BOTH}  | one view finalizedHeight=5000   | ${BOTH}
+  an added node must have reached the slots of all recorded nodes                                             | ${THREE} | four view finalizedSlot=949     | ${THREE}
+  an added node that has reached the slots of all recorded nodes counts                                       | ${THREE} | four view finalizedSlot=950     | ${THREE}, four 900/950
+  a recorded node is not added again                                                                          | ${THREE} | two view finalizedSlot=2000     | ${THREE}
+  an added node must have reached the slot of the attempt                                                     | one 800/818, two 800/818 | four view finalizedSlot=899 | one 800/818, two 800/818
+  an added node that has reached the slot of the attempt counts                                               | one 800/818, two 800/818 | four view finalizedSlot=900 | one 800/818, two 800/818, four 900/950
 `)('%s', (_title, recorded = '', views = '', expected = '') => {
   const { witnesses } = withLateWitnesses(signingBy(recorded), views.split(', ').map(viewOf));
   expect(witnesses).toEqual(witnessesOf(expected));
 });
 
-it('a node proves expiry only above its own height at the signing plus 150 blocks and a margin of 32 blocks', () => {
+it('a node proves expiry only more than 182 blocks above its own height when the attempt was signed', () => {
   expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
   expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
   const verdict = (recorded: string, height: bigint) =>
@@ -110,9 +110,9 @@ it('a node proves expiry only above its own height at the signing plus 150 block
 });
 
 eachScene(`
-  a node has not pruned an attempt if its history starts at the slot that the node had at the signing | ${BOTH} | one view firstAvailableSlot=900 |
-  a node has pruned an attempt if its history starts after the slot that the node had at the signing  | ${BOTH} | one view firstAvailableSlot=901 | one
-  each node's pruning is judged by its own slot at the signing, not by the slot of another witness    | one 900/818, two 901/818 | one view firstAvailableSlot=901, two view firstAvailableSlot=901 | one
+  a node has not pruned an attempt if its history starts at the node's own slot when the attempt was signed | ${BOTH} | one view firstAvailableSlot=900 |
+  a node has pruned an attempt if its history starts after the node's own slot when the attempt was signed | ${BOTH} | one view firstAvailableSlot=901 | one
+  each node's pruning is judged by its own slot when the attempt was signed, not by the slot of another witness | one 900/818, two 901/818 | one view firstAvailableSlot=901, two view firstAvailableSlot=901 | one
   does not assume that a node has pruned an attempt if the node has no recorded slot                  | ${BOTH} | three view firstAvailableSlot=5000 |
   does not assume that a node has pruned an attempt if the node did not report its history            | ${BOTH} | one view firstAvailableSlot=null |
 `)('%s', (_title, recorded = '', views = '', expected) => {

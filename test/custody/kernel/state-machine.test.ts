@@ -234,7 +234,7 @@ playScenes(`
     | swap signed looks=0; see nothing; due = 100ms; see nothing; due = 130ms; see nothing; due = 169ms; swap signed looks=10; see nothing; due = 1379ms
   the next check of a transaction that a node shows is planned from the slots that are not final
     | swap signed looks=0; lags 32; due = 2000ms; swap signed looks=0; lags 9 5; due = 500ms; swap signed looks=0; lags 1; due = 100ms
-  a node that never shows a transaction as final is not asked ever more often
+  a node that never shows a transaction as final is not asked more and more often
     | swap signed looks=9; lags 0; due = 1060ms; swap signed looks=150; lags 1; due = 60000ms
   without proof of landing or expiry, checks become rare after the 150th
     | swap signed looks=149; see nothing; due = 2000ms; see nothing; due = 60000ms

@@ -163,7 +163,7 @@ function createVerbs() {
 }
 
 playScenes(`
-  one poll asks the nodes for all waiting signatures after the first
+  after the first signature, one poll asks the nodes for all waiting signatures
     | find s each:20 client:strangers = unknown 20; polls = 1 19
   polls less and less often for a signature that no node has, however many callers name it
     | find invented wait:50s = unknown 1; polls-are-fewer-than 9 = true; find invented calls:20; polls-are-fewer-than 9 = true

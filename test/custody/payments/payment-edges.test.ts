@@ -32,15 +32,15 @@ describe('a request whose treasury is no longer configured', () => {
         | open a; treasury other; pay a fee unnamed; confirm a a1 = confirmed
       an excess paid to an earlier treasury is owed back and refunded
         | open a; treasury other; pay a fee+20000; run; owed a = overpaid 20000; refund a = paid; refunds a = a1 paid
-      money with its reference that goes to the new treasury is listed for the operator
+      money sent to the new treasury with the reference of an earlier request is listed for the operator
         | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
       reads a transaction again after a change back to the first treasury if it paid the second treasury nothing
         | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
       a request expires only after a day while the list of another treasury is read
         | open a; run; treasury other; wait 41m; cron; cron; detail a = awaiting_payment; wait 1d; cron; detail a = expired
-      a payment in time is recorded after its treasury is set back
+      a payment in time is recorded after its treasury is configured again
         | open a; run; pay a fee unnamed; treasury other; wait 41m; cron; cron; treasury treasury; run; detail a = completed
-      the walk of a treasury that is set back continues where it stopped
+      the walk of a treasury that is configured again continues where it stopped
         | open a; run; treasury other; pay a 5000000 unnamed; pay a 6000000 unnamed to other; run; run; treasury treasury; run; unmatched = a2 6000000 payer, a1 5000000 payer
     `),
   )('%s', (_title, steps = '') => play(steps));
@@ -191,7 +191,7 @@ it.each(
   `),
 )('%s', (_title, steps = '') => play(steps));
 
-it('accepts at most fifty parts of a payment, and refunds the next at once unless it completes the fee', async () => {
+it('accepts at most fifty parts of a payment, and refunds the next part at once unless it completes the fee', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   const payPart = async (lamports: bigint) =>
@@ -269,7 +269,7 @@ describe('a request', () => {
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
   });
 
-  it('two requests never have the same amount until two hours after one has closed, so that a late payment cannot pay for another', async () => {
+  it('no two requests have the same amount until two hours after one has closed, so a late payment cannot pay the other', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();
@@ -301,7 +301,7 @@ it.each(
   scenes(`
     money that a bridge may have returned buys nothing, and the operator is alerted once after some minutes
       | open a; swap 100 20000; pay a fee unnamed; run; alarms = none; runs 10; detail a = awaiting_payment; received a = 0; alarms = payment_unbooked a1 may_be_returned
-    the caller of a payment that a bridge may have returned is told that it is not booked yet
+    the caller of a payment that a bridge may have returned is told that it is not recorded yet
       | open a; swap 100 20000; pay a fee unnamed; run; confirm a a1 = PAYMENT_NOT_FINAL; said bridge returned = true
     a payment in time buys its token even if the swap that it may be a refund of settles after the request has closed
       | open a; swap 100 20000; wait 1m; pay a fee unnamed; run; runs 45; detail a = awaiting_payment; settle; runs 70;

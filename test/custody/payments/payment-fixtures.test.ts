@@ -34,17 +34,17 @@ const REFERENCES: Readonly<Record<string, (world: PaymentWorld, request: Request
 // call.
 it.each(
   scenes(`
-    that is exact                                | 0     | own     |          | completed        |          | confirmed
-    that is exact without a reference            | 0     | none    |          | completed        |          | confirmed
-    that is too long                             | 10001 | own     |          | completed        | overpaid | confirmed
-    that is long by less than a refund is worth  | 10000 | own     |          | completed        |          | confirmed
-    by an inner transfer of a program            | 0     | none    | inner    | completed        |          | confirmed
-    from the treasury to itself                  | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
-    that goes in and out again                   | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND
-    whose sender is the reserve                  | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
-    that the treasury and another account signed | 0     | own     | cosigned | awaiting_payment |          | PAYMENT_NOT_BOUND
-    with the reference of another request        | 0     | rival   |          | awaiting_payment |          | PAYMENT_ALREADY_USED
-    with a reference of no request               | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that is exact                                       | 0     | own     |          | completed        |          | confirmed
+    that is exact without a reference                   | 0     | none    |          | completed        |          | confirmed
+    that exceeds the fee                                | 10001 | own     |          | completed        | overpaid | confirmed
+    that exceeds the fee by less than a refund is worth | 10000 | own     |          | completed        |          | confirmed
+    by an inner transfer of a program                   | 0     | none    | inner    | completed        |          | confirmed
+    from the treasury to itself                         | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that enters and leaves at once                      | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND
+    whose sender is the reserve                         | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that the treasury and another account signed        | 0     | own     | cosigned | awaiting_payment |          | PAYMENT_NOT_BOUND
+    with the reference of another request               | 0     | rival   |          | awaiting_payment |          | PAYMENT_ALREADY_USED
+    with a reference of no request                      | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND
   `),
 )(
   'the walk over the treasury and every confirm call record the true purpose of a payment %s',
@@ -77,7 +77,7 @@ it.each(
   },
 );
 
-it('a thousand dust payments on a reference do not hide the payment, and its record does not grow', async () => {
+it('a thousand dust payments with a reference neither hide the payment nor enlarge its record', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   for (let n = 0; n < 1_000; n++) world.pay(1n, [request.reference]);

@@ -207,11 +207,11 @@ describe('a token when its listing is paid', () => {
         | open a listing mint; pay a fee; run; open-fails listing mint = ALREADY_LISTED
       a paid token is listed as the chain shows it then, not as an earlier request found it
         | mints named Now; open b listing mint; open a listing mint; pay a fee; confirm a a1 = confirmed; listed = 1 Now NOW 9 2; token b = 1; subject a = Now
-      a paid token is refunded in full if it can be paused by then
+      a paid token is refunded in full if it can be paused when it is paid
         | mints powers; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: powers; owed a = failed 1000000, failed fee
-      a paid token is refunded in full if its account is no mint by then
+      a paid token is refunded in full if its account is not a mint when it is paid
         | mints not_a_mint; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: not_a_mint; owed a = failed 1000000, failed fee
-      a paid token is refunded in full if it has a reserved name by then
+      a paid token is refunded in full if it has a reserved name when it is paid
         | mints text; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: text; owed a = failed 1000000, failed fee
       the second of two paid listings of a token delivers nothing and owes each of its payments back
         | open a listing mint; open b listing mint; pay b 1000000; run; pay a fee; confirm a a1 = confirmed; wait 1m; pay b fee; confirm b b2 = REFUND_DUE; listed = 1 Moon MOON 9 1; detail b = refund_due; reason b = ALREADY_LISTED; owed b = failed 1000000, failed fee

@@ -49,11 +49,11 @@ describe('finding payments', () => {
         | open a; run; dust 60 1000000; pay a fee unnamed; dust 60 1000000; wait 7h; run; detail a = awaiting_payment; runs 5; paid a = true
       a flooded reference does not delay the payment of another request
         | open a; open b; dust 400 1 to a; run; pay b fee; wait 5s; run; detail b = completed
-      a payment three minutes before its request closes buys although its reads fail for nearly as long
+      a payment three minutes before its request closes buys its product although its reads fail for nearly as long
         | open a; cron; wait 37m; pay a fee; set unreadable yes; seconds 170; set unreadable; seconds 600; detail a = creating; owed a = none
-      a payment ten minutes before its request closes buys although its reads fail for nearly as long
+      a payment ten minutes before its request closes buys its product although its reads fail for nearly as long
         | open a; cron; wait 30m; pay a fee; set unreadable yes; seconds 590; set unreadable; seconds 600; detail a = creating; owed a = none
-      a payment ten minutes before its request closes buys although its reads fail until it has closed
+      a payment ten minutes before its request closes buys its product although its reads fail until the request has closed
         | open a; cron; wait 30m; pay a fee; set unreadable yes; seconds 640; set unreadable; seconds 600; detail a = creating; owed a = none
       a late payment is owed back even if no other request is open
         | open a; wait 42m; run; pay a fee; wait 10m; cron; owed a = late fee

@@ -87,7 +87,7 @@ describe('a refund', () => {
     });
   });
 
-  it('a refund ends once, with the first end of its own operation, at the time of that block', async () => {
+  it('a refund ends once, with the first outcome of its own operation, at the time of that block', async () => {
     const world = createPaymentWorld();
     const { requests } = world.context;
     const { request, paid } = await overpaid(world, 50_000n);

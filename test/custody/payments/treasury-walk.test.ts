@@ -263,13 +263,13 @@ const SCENES = `
   a node that lagged is back                                      | 1 | pay 30, all, lag 5, pay 1, run, lag 0, all | 31 of 31
   a node lists nothing, for ten minutes                           | 1 | pay 30, all, empty on, tick 10m, run | 30 of 30, incomplete
   a node lists nothing of its new treasury                        | 1 | run | 0 of 0
-  one of one node has pruned what is above the known entry        | 1 | pay 1, all, pay 59, prune 40 1, all | 22 of 60, incomplete, treasury_history_pruned node-1
-  each of two nodes has pruned it                                 | 2 | pay 1, all, pay 59, prune 40 2, all | 22 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
-  one of two nodes has pruned it                                  | 2 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, incomplete, treasury_history_pruned node-1
-  two of three nodes have pruned it                               | 3 | pay 1, all, pay 59, prune 40 2, all | 60 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
+  the only node has pruned entries above the known one            | 1 | pay 1, all, pay 59, prune 40 1, all | 22 of 60, incomplete, treasury_history_pruned node-1
+  each of two nodes has pruned entries above the known one        | 2 | pay 1, all, pay 59, prune 40 2, all | 22 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
+  one of two nodes has pruned entries above the known one         | 2 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, incomplete, treasury_history_pruned node-1
+  two of three nodes have pruned entries above the known one      | 3 | pay 1, all, pay 59, prune 40 2, all | 60 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
   a node that has pruned what the others keep continues above it  | 3 | pay 1, all, pay 59, prune 40 1, all, tick 2h, run | 60 of 60, treasury_history_pruned node-1
-  one of three nodes has pruned it                                | 3 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, treasury_history_pruned node-1
-  a node that had pruned it is replaced                           | 1 | pay 1, all, pay 59, prune 40 1, run 9, prune 0 0, all | 60 of 60, treasury_history_pruned node-1
+  one of three nodes has pruned entries above the known one       | 3 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, treasury_history_pruned node-1
+  a node that had pruned entries is replaced                      | 1 | pay 1, all, pay 59, prune 40 1, run 9, prune 0 0, all | 60 of 60, treasury_history_pruned node-1
   a node has pruned exactly up to the known entry                 | 1 | pay 1, all, pay 59, keep 30, prune 2 1, all | 31 of 60, incomplete, treasury_history_pruned node-1
   a node lists too little even if its history begins there        | 1 | pay 1, all, pay 59, keep 30, prune 1 1, all | 31 of 60, incomplete, treasury_walk_stuck node-1
   a node lists too little, for a time                             | 1 | pay 1, all, pay 59, keep 30, run 3, keep 9999, all | 60 of 60, treasury_walk_stuck node-1
@@ -293,7 +293,7 @@ const SCENES = `
   no node responds to a request for one transaction               | 1 | pay 5, fault silent s3, run, run | 4 of 5, behind, work_failed
   no node has one transaction, for a time                         | 1 | pay 2, fault missing s1, all, fault missing none, tick 2s, retry | 2 of 2
   one transaction has an unknown version, for a time              | 1 | pay 30, fault unreadable s25, all, fault unreadable none, tick 1h, retry | 30 of 30, payment_unbooked
-  one transaction cannot be booked until a confirm call           | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, work_failed
+  one transaction cannot be recorded until a confirm call         | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, work_failed
   nodes first show a failure of the same bytes                    | 1 | pay 1, fault noop s1, all, fault noop none, tick 1h, retry | 1 of 1
 `;
 const scenes = SCENES.trim()

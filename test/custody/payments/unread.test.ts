@@ -209,7 +209,7 @@ describe('a listed transaction', () => {
   });
 });
 
-it('unmatched shows how many transactions could not be recorded, and the newest 200', async () => {
+it('the command unmatched shows how many transactions could not be recorded, and the newest 200', async () => {
   const { context } = createPaymentWorld();
   for (let number = 1; number <= 201; number++) {
     const row = { signature: `s${number}`, source: 'node', state: 'waiting', finalAt: NOW } as const;
@@ -254,7 +254,7 @@ it.each(
     the only signer that lost more than the fee                   | a b | a -5000, b -9, treasury 9              | b
     the first signer, if it lost more than the fee                | a b | a -5009, b 0, treasury 9               | a
     unknown when two signers paid                                 | a b | a -5005, b -4, treasury 9              | null
-    unknown when two signers paid, one of them all                | a b | a -5009, b -1, treasury 9              | null
+    unknown when two signers paid, one of them the whole sum      | a b | a -5009, b -1, treasury 9              | null
     unknown when no signer paid                                   | a   | a -5000, c -9, treasury 9              | null
     unknown when an account that did not sign paid a part         | a   | a -5008, c -1, treasury 9              | null
     known if another account did not lose anything                | a   | a -5009, c 0, treasury 9               | a

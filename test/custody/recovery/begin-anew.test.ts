@@ -67,7 +67,7 @@ describe('the command begin-anew', () => {
     expect(journal.userOf('deposit:deposit-1') ?? 'swap:key-old').toBe('swap:key-old');
   });
 
-  it('leaves the journal frozen when D1 fails in the middle, and a repeated command completes it', async () => {
+  it('leaves the journal frozen when D1 fails in the middle; a repeated command finishes the work', async () => {
     const { w, custody, confirm, journal } = await lost();
     const { recordsAfter } = w.mirror;
     w.mirror.recordsAfter = () => Promise.reject(new Error('D1_ERROR'));

@@ -210,9 +210,9 @@ playScenes(`
     | lands dust x500; lands sol at 111; wake; minutes 9 150; frozen = unexplained_spend; logged spends_unread = false
   a theft freezes signing within ten minutes while two lists are flooded with as many entries
     | lands dust x300; lands sol; lands dust x180; wake; minutes 9 150; frozen = unexplained_spend
-  600 dust transactions raise an alarm for two hours, because a spend may hide among them, and the check goes on
+  600 dust transactions raise an alarm for two hours, because one of them may be a spend, and the check goes on
     | lands dust x600; lands sol at 111; wake; minutes 11 150; logged work_failed = false; recent = spends_unread; wait 2h; recent = none
-  20,000 dust transactions raise an alarm for two hours, because a spend may hide among them, and the check goes on
+  20,000 dust transactions raise an alarm for two hours, because one of them may be a spend, and the check goes on
     | lands dust x20000; lands sol at 111; wake; minutes 11 150; logged work_failed = false; recent = spends_unread; wait 2h; recent = none
   the command unfreeze shows the spends that it acknowledges, and its code does not confirm a spend that is found later
     | lands sol; wake; ask = ok stolen; lands sol as second at 120; wake; confirm = refused stolen second; frozen = unexplained_spend; ask; confirm = ok; frozen = null

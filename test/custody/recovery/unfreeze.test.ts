@@ -165,7 +165,7 @@ eachScene(`
   return playCustody(steps, w, historyVerbs(w));
 });
 
-it('restore-storage of a lost journal leaves a mark above every mark of D1, and none in the journal', async () => {
+it('restore-storage of a lost journal leaves a mark above every mark of D1, and no mark in the journal', async () => {
   const w = createCustodianWorld();
   await playCustody(RESTORED, w);
   const custody = w.start();

@@ -99,7 +99,7 @@ describe('one key', () => {
     expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
   });
 
-  it('the caller of a slow swap gets a time to retry, and the swap is not started twice', async () => {
+  it('the caller of a slow swap gets a retry time, and the swap is not started twice', async () => {
     const w = createCustodianWorld({ within: callerLeaves });
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({ type: 'refused', replayed: false });

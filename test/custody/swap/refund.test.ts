@@ -81,7 +81,7 @@ const SCENES = scenes(`
   half returns: not before six hours                       | none                    | 5.9 | other 530000000                              | waits
   half returns: after six hours                            | none                    | 6   | refund 530000000                             | part
   exactly half returns                                     | none                    | 6   | refund 500000000                             | part
-  less than half never is a refund                         | none                    | 600 | other 499999999                              | waits
+  less than half is never a refund                         | none                    | 600 | other 499999999                              | waits
   the whole refund is preferred to parts                   | none                    | 7   | part 530000000, refund 990000000, more 530000001 | whole
   a named transaction needs its hour like any other        | none of other           | 0.9 | other 1000000000                             | waits
   a named transaction is the refund after its hour         | none of refund          | 1   | refund 1000000000                            | whole
@@ -352,7 +352,7 @@ it('after a node fails in one check, a later check continues at the same place i
   expect(placeOf(await next(first))).toEqual(placeOf(first));
 });
 
-it('one endless list of three does not delay a refund, and is read by schedule once the other lists are read', async () => {
+it('an endless list of one of three nodes does not delay a refund, and is read on schedule once the other lists are read', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   const { historyOf } = ports;
   ports.historyOf = (address) => {
@@ -390,17 +390,14 @@ describe('a refund that the bridge does not report', () => {
   it.each([
     [6, 'settling'],
     [7, 'refunded'],
-  ])(
-    'a refund is found if SUCCESS names no Bitcoin transaction for more than six hours: after %i',
-    async (hours, end) => {
-      const { settle, ports } = settleSwap({ state: 'delivered', txids: ['a near hash'] });
-      ports.now = () => NOW + hours * HOUR_MS;
-      credit(ports, 'refund', 990_000_000n);
-      expect((await settle()).settlement).toMatchObject(
-        end === 'settling' ? { state: 'pending', detail: end } : { state: 'incomplete', reason: end },
-      );
-    },
-  );
+  ])('after %i hours of SUCCESS without a Bitcoin transaction, the swap is %s', async (hours, end) => {
+    const { settle, ports } = settleSwap({ state: 'delivered', txids: ['a near hash'] });
+    ports.now = () => NOW + hours * HOUR_MS;
+    credit(ports, 'refund', 990_000_000n);
+    expect((await settle()).settlement).toMatchObject(
+      end === 'settling' ? { state: 'pending', detail: end } : { state: 'incomplete', reason: end },
+    );
+  });
 
   it('a refund is found if the bridge still reports FAILED', async () => {
     const w = createCustodianWorld();

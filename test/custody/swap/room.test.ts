@@ -5,7 +5,7 @@ import { createCustodianWorld, request } from '../../kit/custodian.ts';
 import { FEE, SOL } from '../../kit/sample-operations.ts';
 
 describe('room for swaps', () => {
-  it('the maximum of a swap is the largest amount that every limit allows now', async () => {
+  it('the largest allowed swap is the largest amount that every limit currently allows', async () => {
     const w = createCustodianWorld();
     expect(await w.custody.swapRoom()).toMatchObject({
       balanceLamports: 10n * SOL,

@@ -160,7 +160,7 @@ describe('the public state of a swap', () => {
 });
 
 describe('the response to a create call', () => {
-  it('the response to a create call is the same regardless of later changes of the swap', () => {
+  it('the response to a create call stays the same, whatever happens to the swap later', () => {
     for (const op of [
       signed(),
       settling({ detail: 'held', reason: held('unsettled') }),

@@ -74,7 +74,7 @@ it.each([
   },
 );
 
-it('a minimum above the reference amount costs one quote in ten minutes, not one each minute', async () => {
+it('a minimum above the reference amount costs one quote in ten minutes, not one a minute', async () => {
   const w = createCustodianWorld();
   const { nextQuote } = w.bridge;
   let asked = 0;
