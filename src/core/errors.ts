@@ -86,7 +86,7 @@ const CODES = {
   UPSTREAM_FAILED: transient(
     502,
     'retry_later',
-    'An upstream service failed or returned invalid data; details.upstream may name it.',
+    'An upstream failed or returned invalid data; details.upstream may name it.',
   ),
   NOT_CONFIGURED: permanent(
     503,
@@ -95,7 +95,7 @@ const CODES = {
   ),
   DATABASE_UNAVAILABLE: unavailable('The database is not available. Nothing was lost.'),
   CUSTODIAN_UNAVAILABLE: unavailable(
-    'The custodian does not respond, or is busy with too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
+    'The custodian does not respond, or is overloaded with reads. Repeat with the same Idempotency-Key: money moves at most once.',
   ),
   INTERNAL: permanent(500, 'report_request_id', 'The service failed unexpectedly.'),
 
@@ -272,7 +272,7 @@ const CODES = {
   INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has started.'),
   SALES_PAUSED: unavailable('Signing is stopped; details.reason names why. Nothing was charged.'),
   SPENDING_LIMIT_REACHED: unavailable(
-    'The reserve cannot currently serve another creation; details.limit names the limit. Nothing was charged.',
+    'The reserve cannot serve another creation yet; details.limit names the limit. Nothing was charged.',
   ),
   TOO_MANY_OPEN_REQUESTS: transient(
     429,
