@@ -16,11 +16,11 @@ export const dueTime = (at: number, longest: number, now: number): number => (at
 export const isTimeOver = (at: number, longest: number, now: number): boolean =>
   dueTime(at, longest, now) <= now;
 
-/** The clocks of two machines of the service differ by less. */
+/** The clocks of two machines of the service differ by less than this. */
 const MAX_SKEW_MS = 5_000;
 
 /**
- * Whether a time was noted while the clock was ahead. What was noted then is treated as absent: otherwise it would stay
- * new until the clock has caught up.
+ * Whether a time was stored while the clock was ahead. A value stored then is treated as absent: otherwise it would
+ * stay new until the clock has caught up.
  */
 export const isAhead = (at: number, now: number): boolean => at > now + MAX_SKEW_MS;

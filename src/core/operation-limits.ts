@@ -28,7 +28,9 @@ type LimitOn<K extends LimitedKind> = {
   /** Default in the operator's notation: SOL, or a number of operations. */
   readonly default: string;
   readonly unit: 'lamports' | 'count';
-  /** The window, counted from the signatures. 0: each operation alone; null: open operations of any age. */
+  /**
+   * The window, counted from when each operation was signed. 0: each operation alone; null: open operations of any age.
+   */
   readonly windowMs: number | null;
   /**
    * Present if more operations may be queued than the limit allows. Queued operations of any age then count, because

@@ -89,7 +89,7 @@ export const SwapEstimate = z.discriminatedUnion('type', [
     /** The bridge's estimate of the time until the BTC arrives, in seconds. */
     etaSeconds: orNull(z.number()),
     route: z.string(),
-    /** The refusal that a create call for this amount would get now; null if the call would be accepted. */
+    /** The refusal that a create call for this amount would currently get; null if the call would be accepted. */
     refusal: orNull(z.custom<Refusal>()),
     minimum: orNull(SwapMinimum),
     /** When the quote was requested, in Unix milliseconds. */
@@ -120,7 +120,7 @@ export type RoomMinimum = Readonly<z.infer<typeof RoomMinimum>>;
 export const SwapRoom = z.object({
   /** Null if the balance could not be read. */
   balanceLamports: orNull(z.bigint()),
-  /** The maximum amount of one swap now; zero if swaps are not possible. */
+  /** The current maximum amount of one swap; zero if swaps are not possible. */
   maximumLamports: z.bigint(),
   refusal: orNull(z.custom<Refusal>()),
   minimum: RoomMinimum,

@@ -48,7 +48,7 @@ function readOnly(storage: Storage, refusal: string): Storage {
     ...storage,
     exec(query, ...params) {
       if (/^\s*SELECT\b/i.test(query)) return storage.exec(query, ...params);
-      // The newer release has already created its tables.
+      // The newer release has already created the tables.
       if (/^\s*CREATE (TABLE|(UNIQUE )?INDEX) IF NOT EXISTS\b/i.test(query)) return [];
       throw new Error(refusal);
     },

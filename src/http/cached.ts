@@ -28,7 +28,7 @@ const isCached = (part: unknown): part is Cached<unknown> =>
 
 type Made = { readonly parts: readonly unknown[]; readonly body: Body<unknown> };
 
-/** A value that another read has loaded, with its time, and whether a later read has failed. */
+/** A value that another read has loaded, with its time, and whether a read after it has failed. */
 export class Dated<T> {
   readonly read: Cached<T>;
 

@@ -54,7 +54,7 @@ function start(): void {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // A host that closes stdin has ended, so pending responses have no receiver.
+  // A host that closes stdin has ended, so nobody receives pending responses.
   process.stdin.once('end', stop);
 }
 

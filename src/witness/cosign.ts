@@ -38,7 +38,7 @@ export type WitnessPorts = {
     last(): LastSigned | undefined;
     /** Stores a mint before its signature is returned. Durable before the promise resolves. */
     sign(row: LastSigned): Promise<void>;
-    /** Whether this transaction was ever signed. */
+    /** Whether this transaction has ever been signed. */
     hasSigned(signature: string): boolean;
   };
   readonly now: () => number;

@@ -67,7 +67,7 @@ export type CheckLine = {
   readonly text: string;
 };
 
-/** Maximum age of a proof. An older proof does not show the present state. */
+/** Maximum age of a proof. An older proof does not show the current state. */
 export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
 /** Tolerated clock error. */
 const CLOCK_SKEW_MS = 5 * 60_000;

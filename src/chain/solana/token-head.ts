@@ -35,7 +35,10 @@ function powerBadges({ powers }: HeadToken): string[] {
 /** Shown if the chain has no displayable name for a token. */
 const NAMELESS = 'Token without a name';
 
-/** A listing says nothing about a token, because anyone can buy one: only its absence is named. */
+/**
+ * A listing says nothing about a token, because anyone can buy a listing. So the page only says when a token is not
+ * listed.
+ */
 function standing({ official, listed_at: listedAt }: HeadToken): string[] {
   if (official !== null) return [`Official ${official.asset} of this reserve`];
   return listedAt === null ? ['not listed'] : [];

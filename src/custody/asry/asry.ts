@@ -10,7 +10,7 @@ import { AsryStore, epochView } from './asry-store.ts';
 import { type AsryContext, type AsryPorts, openEpochs } from './context.ts';
 import { createPayoutKind, endPayout, PAYOUT, payOwed, payoutDebt } from './payout.ts';
 
-/** Recipients in one background run. One call can read this many accounts. */
+/** Maximum recipients in one background run. One call can read this many accounts. */
 const RECIPIENTS_PER_RUN = 20;
 
 export class Asry implements CustodyModule {

@@ -168,8 +168,8 @@ function judge<Declined>(
 }
 
 /**
- * Stores an intent without checks, for operations whose cost was reserved at the sale. Their balance and limits are
- * checked when they are signed. Call inside a storage transaction.
+ * Stores an intent without checks, for operations whose cost was reserved when they were sold. Their balance and limits
+ * are checked when they are signed. Call inside a storage transaction.
  */
 export function queueOperation(
   {

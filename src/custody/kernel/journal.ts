@@ -14,7 +14,8 @@ import type { SqlRow, Storage } from './ports.ts';
 import type { Entry } from './spending-limits.ts';
 
 /**
- * `created_at` of an operation is the time from which the limits count it: its creation, or once signed, its signing.
+ * `created_at` of an operation is the time from which the limits count it: when it was stored or, once signed, when it
+ * was signed.
  */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,

@@ -65,7 +65,7 @@ export type Observation =
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable' };
 
-/** Nodes that cannot prove an attempt's expiry, because their history starts after the signing. */
+/** Nodes that cannot prove an attempt's expiry, because their history starts after the attempt was signed. */
 export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
   views.flatMap(({ node, firstAvailableSlot }) => {
     const since = signing.witnesses.find((witness) => witness.node === node)?.slot;
@@ -73,9 +73,9 @@ export const prunedNodes = (signing: Signing, views: readonly NodeView[]): strin
   });
 
 /**
- * Adds witnesses (nodes that have seen the blockhash) after the signing, because a node may have lagged or been added
- * later. The node's finalized slot must have reached the slots of all other witnesses, so it has seen the blockhash.
- * Its height is then at least the blockhash's own, so it can prove the expiry late, but never early.
+ * Adds witnesses (nodes that have seen the blockhash) after the attempt was signed, because a node may have lagged or
+ * been added later. The node's finalized slot must have reached the slots of all other witnesses, so it has seen the
+ * blockhash. Its height is then at least the blockhash's own, so it can prove the expiry late, but never early.
  */
 export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
   const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);

@@ -75,7 +75,7 @@ export type Operation = {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When the latest attempt was signed; null before the first signing. */
+  /** When the latest attempt was signed; null before it is first signed. */
   readonly signedAt: number | null;
   /** Null if the operation needs no further check. Current only in the result of `Journal.get`. */
   readonly dueAt: number | null;
@@ -224,7 +224,7 @@ export type Settlement =
       readonly state: 'incomplete';
       readonly reason: string;
       readonly arrived: boolean;
-      /** The final cost in lamports, at least the cost agreed before the signature. If absent, the agreed cost. */
+      /** The final cost in lamports, at least the cost agreed before it was signed. If absent, the agreed cost. */
       readonly cost?: Lamports;
       readonly outcome: Facts;
     };
@@ -243,7 +243,7 @@ export type KindRules = {
   readonly settles: boolean;
   /**
    * When the balance must cover an operation. Sold work starts regardless of the balance, because its cost was reserved
-   * at the sale. It is signed only while the balance covers it.
+   * when it was sold. It is signed only while the balance covers it.
    */
   readonly coveredAt: 'begin' | 'signature';
 };

@@ -126,8 +126,8 @@ function retry({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
 
 /**
  * Stops waiting for what an operation is owed, such as a swap's Bitcoin, and treats it as lost. Its lamports leave the
- * limit on unsettled operations and become a cost on the day of its signature. The daily limit on costs then counts
- * them, so a write-off does not make room for another loss on that day.
+ * limit on unsettled operations and become a cost on the day it was signed. The daily limit on costs then counts them,
+ * so a write-off does not make room for another loss on that day.
  */
 function writeOff({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   const operation = journal.get(id);

@@ -23,7 +23,7 @@ const BATCH = 40;
 const MAX_REJECTIONS = 16;
 const MOST_REFUSED = 1_000;
 
-/** Waits between deliveries while D1 accepts no writes. */
+/** Waits between deliveries while D1 is not accepting writes. */
 export const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 
 /** Set when a restored D1 is detected, and removed once every row has been sent again. */
@@ -69,7 +69,7 @@ type OutboxPorts = Pick<ModuleTools, 'agenda' | 'journal' | 'now' | 'log'> & {
   readonly mirror: Pick<Mirror, 'apply' | 'probe'>;
 };
 
-/** `down`: D1 accepts no writes. */
+/** `down`: D1 is not accepting writes. */
 type Delivery = 'delivered' | 'refused' | 'down';
 
 /**

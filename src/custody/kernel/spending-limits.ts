@@ -72,9 +72,10 @@ export const spendable = (balance: Balance, operations: readonly Entry[], keeps:
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 /**
- * The time from which a window counts an operation. A signed operation counts from its signature, and a planned one
- * from its creation. A limit that counts queued operations counts a planned one as if it started now. Before each
- * signature the executor checks the limit against the signed operations, so they never exceed the limit in any window.
+ * The time from which a window counts an operation. A signed operation counts from when it was signed, and a planned
+ * one from when it was stored. A limit that counts queued operations counts a planned one as if it started now. Before
+ * each signature the executor checks the limit against the signed operations, so they never exceed the limit in any
+ * window.
  */
 const countedFrom = ({ countsQueued }: Limit, { state, signedAt, createdAt }: Entry, now: number): number =>
   countsQueued && state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);

@@ -34,7 +34,7 @@ export const expiryHeight = ({ witnesses }: Signing, node: string): bigint | und
  * A charged fee proves a failure. A failure without a fee was a no-op, after which the same bytes can still land
  * (SIMD-0290). A node proves an expiry under three conditions. Its finalized height has passed its own `expiryHeight`.
  * Its statuses are at least as new as that height, and its whole history has no status for the attempt. Its history
- * reaches back to the signing.
+ * reaches back to the slot at which the attempt was signed.
  */
 export function attemptVerdict(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));

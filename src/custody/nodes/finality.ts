@@ -20,7 +20,7 @@ export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt
 
 type FinalizedSlot = { readonly slot: bigint; readonly floor: bigint };
 
-/** Slot -1 means that no slot was read yet. Slot 0 is the first slot of a chain. */
+/** Slot -1 means that no slot has been read yet. Slot 0 is the first slot of a chain. */
 export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
 /**
@@ -81,8 +81,9 @@ export class FinalityWatch {
   }
 
   /**
-   * `confirmed`: at least the height of each honest node that has responded, so at least the height of any signing so
-   * far. `finalized`: at most the height of any of these nodes, which proves that this height has passed.
+   * `confirmed`: at least the height of each honest node that has responded, so at least the height at which any
+   * transaction was signed so far. `finalized`: at most the height of any of these nodes, which proves that this height
+   * has passed.
    * @throws AppError UPSTREAM_FAILED
    */
   async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {

@@ -8,7 +8,7 @@
  * operation, and `executor.ts` stores the signed bytes before it sends them. `endWork` delivers or records a refund, in
  * the transaction that ends the operation. Refunds are only recorded here; the operator pays them.
  *
- * A lying quorum cannot be detected here. In that case only the limits checked at the signature bound the loss.
+ * A lying quorum cannot be detected here. In that case, only the limits that are checked before signing bound the loss.
  * `lookUp` and `forCaller` bound the reads for callers.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Finalized payments to the treasury with the requests or claims that they pay for, and transactions that could not be
+ * Finalized payments to the treasury with the requests or claims that they pay for, and transactions that have not been
  * read yet.
  * @module
  */
@@ -73,14 +73,14 @@ const paymentOf = (row: SqlRow): TreasuryPayment => ({
   payer: row.payer === null ? null : String(row.payer),
 });
 
-/** A listed transaction that was not read yet. It has one row for each node that lists it. */
+/** A listed transaction that has not been read yet. It has one row for each node that lists it. */
 export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */
   readonly source: string;
   /**
-   * queued: never read; absent: no quorum shows it; waiting: cannot be read; undecided: read, but recorded only after a
-   * swap or a sale has ended.
+   * queued: not read yet; absent: no quorum shows it; waiting: cannot be read; undecided: read, but recorded only after
+   * a swap or a sale has ended.
    */
   readonly state: 'queued' | 'absent' | 'waiting' | 'undecided';
   /** Earliest time at which the transaction can have become final, in Unix milliseconds. */
@@ -91,7 +91,7 @@ export type UnreadTransaction = {
 /** Maximum transactions of each node in these states. Above the maximum, the oldest are dropped. */
 export const MOST_UNREAD = { absent: 1_000, waiting: 20_000, undecided: 20_000 } as const;
 
-/** Queued transactions that were never read. Times in Unix milliseconds. */
+/** Queued transactions, none of which has been read. Times in Unix milliseconds. */
 export type Queued = {
   /** The node whose transaction was queued first, and when that was. */
   readonly source: string;

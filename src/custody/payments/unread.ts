@@ -1,6 +1,6 @@
 /**
- * Transactions that nodes list and that were not read yet. Each is queued, read and recorded once. A transaction that
- * cannot be read is retried and does not block others.
+ * Transactions that nodes list and that have not been read yet. Each is queued, read and recorded once. A transaction
+ * that cannot be read is retried and does not block others.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -137,7 +137,7 @@ export class UnreadTransactions {
   }
 
   /**
-   * Queues the transactions of a node's list that were not read yet.
+   * Queues the transactions of a node's list that have not been read yet.
    * @param since Unix milliseconds; a transaction without a block time is treated as final since then
    * @returns false, and queues nothing, while the queue of this node is full
    */

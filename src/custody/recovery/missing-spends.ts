@@ -21,7 +21,7 @@ import { decideEntries, type SpendPorts } from './unexplained-spends.ts';
 /** The platform allows 10,000 calls in each request. An entry that all nodes lack needs four calls to each node. */
 const MOST_CALLS = 9_000;
 const CALLS_OF_ENTRY = 4;
-/** Entries that are read before the places are stored. */
+/** Number of entries that are read before the places are stored. */
 const READS_AT_ONCE = 100;
 
 type Walked = { readonly node: HistoryNode; readonly part: Part; readonly isProven: boolean };

@@ -270,7 +270,7 @@ export class DailyMint implements CustodyModule {
     return { day, state: ok ? 'none' : 'failed', reason, ok };
   }
 
-  /** The mint that would be made now. It is not started. @throws AppError UPSTREAM_FAILED */
+  /** The mint that would currently be made. It is not started. @throws AppError UPSTREAM_FAILED */
   async preview(): Promise<MintPreview> {
     const { day, id } = this.#today();
     const facts = await this.#readFacts(id);

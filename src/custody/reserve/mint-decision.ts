@@ -54,7 +54,7 @@ type MintDecision =
       readonly reason: 'nothing_to_mint' | 'supply_above_reserve' | 'not_mint_authority' | 'supply_overflow';
       readonly figures: MintFigures;
     }
-  /** Not decidable now. A later attempt on the same day may succeed. */
+  /** Cannot be decided now. A later attempt on the same day may succeed. */
   | {
       readonly verdict: 'wait';
       readonly reason: AgreementRefusal | SupplyRefusal | 'earlier_mint_open';

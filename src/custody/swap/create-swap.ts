@@ -1,8 +1,8 @@
 /**
  * Accepts swap requests. If the key is repeated, a create call returns the stored result. Otherwise it checks
  * everything that needs no quote, starts the operation in one storage transaction, and drives it until its result is
- * known. Before the signature, the executor reads the quote and checks the limits again. An estimate makes the same
- * checks but starts no swap.
+ * known. Before the executor signs, it reads the quote and checks the limits again. An estimate makes the same checks
+ * but starts no swap.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -191,10 +191,7 @@ export class Swaps {
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }
 
-  /**
-   * The refusal that a create call would return after its quote. The executor makes the same check before the
-   * signature.
-   */
+  /** The refusal that a create call would return after its quote. The executor makes the same check before it signs. */
   async #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Promise<Refusal | undefined> {
     if (!quoted.ok) return refusalOfQuote(quoted);
     const lifetime = await this.#ports.recentBlockhash().catch(upstreamFailure);

@@ -120,7 +120,7 @@ export class MinimumStore {
   }
 
   /**
-   * Learns from a quote whose fixed fee was too large a part of it. If the smallest amount is far above the lower
+   * Learns from a quote of which the fixed fee was too large a part. If the smallest amount is far above the lower
    * bound, rounding is the cause, so the lower bound is stored.
    */
   learnCost(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum {

@@ -92,7 +92,7 @@ function creditOf(transaction: Read['transaction'], { signer, landing }: Operati
  */
 const namedBy = ({ signatures = [] }: RefundReport): readonly string[] => signatures.slice(0, MOST_NAMED);
 
-/** The best refund among the transactions of a check, and the transactions that a later check must read again. */
+/** The best refund among the transactions of a check, and those that a later check must read again. */
 function chooseRefund(read: readonly Read[], report: RefundReport, operation: Operation, now: number) {
   const { amount } = operation;
   const announced = announcedBy(report);

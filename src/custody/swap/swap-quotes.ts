@@ -144,5 +144,5 @@ export class SwapQuotes {
   }
 }
 
-/** Amount of the quote that is read to learn the bridge's terms: 1 SOL. */
+/** Amount of the quote that shows the bridge's terms: 1 SOL. */
 const REFERENCE_AMOUNT = lamports(1_000_000_000n);

@@ -84,7 +84,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
         return matches(found, design)
           ? { ok: false, found: { mint } }
           : { ok: false, reason: 'foreign_mint' };
-      // If rents rose after the sale, more lamports would leave the reserve than were reserved for the creation.
+      // If rents have risen since the sale, more lamports would leave the reserve than were reserved for the creation.
       const costs = creationCosts(design, least);
       if (creationCost(costs) > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const { mintRent } = costs;

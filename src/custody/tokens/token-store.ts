@@ -64,7 +64,7 @@ export class TokenStore {
     return { ...subject, tokenId };
   }
 
-  /** Deletes at most `limit` tokens that were never listed by a payment and that no request has named since a time. */
+  /** Deletes at most `limit` tokens that no payment has ever listed and no request has named since a time. */
   purge(before: number, limit: number): void {
     const unlisted = `SELECT token_id FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ? LIMIT ?`;
     this.#tools.storage.exec(`DELETE FROM tokens WHERE token_id IN (${unlisted})`, before, limit);
@@ -74,7 +74,10 @@ export class TokenStore {
     return this.#tokens.first('WHERE mint = ?', mint);
   }
 
-  /** A number that no token ever had: callers may still name one whose row was deleted. Call inside a transaction. */
+  /**
+   * A number that no token has ever had: callers may still name a token whose row was deleted. Call inside a
+   * transaction.
+   */
   #nextId(): number {
     const { journal, storage } = this.#tools;
     const stored = numberOf(storage.exec, 'SELECT MAX(token_id) AS n FROM tokens') ?? 0;

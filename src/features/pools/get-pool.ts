@@ -102,7 +102,7 @@ async function load(deps: PoolDeps, address: string): Promise<Kept> {
       if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, deps.now());
       const corrected = await orLog(deps, address, () => correctBalances(deps, upstream.text, pool));
       if (corrected !== undefined) return kept({ text: corrected, source: 'orca' }, deps.now());
-      // The zeros are returned unchanged, but they were not read from the vaults.
+      // The zeros are returned unchanged, because the vaults could not be read.
       throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: deps.now(), stale: true });
     }
   }

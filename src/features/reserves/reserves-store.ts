@@ -50,7 +50,8 @@ const LAST_CHANGE = `SELECT MAX(at) AS at FROM (
 
 /**
  * Unix ms of the last change of an ended operation or payment, or of the newest proof; 0 without any. A time in the
- * future is from a clock that was ahead: with it, every value would be loaded again each second until then.
+ * future was stored while a clock was ahead. If it were used, every value would be loaded again each second until that
+ * time.
  * @param db the primary: a replica may lag
  */
 export async function readLastChange(db: Pick<D1Database, 'prepare'>, now: number): Promise<number> {

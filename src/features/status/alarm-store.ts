@@ -19,8 +19,8 @@ type Begun = Counted & {
 
 export type AlarmRow = Begun & {
   /**
-   * When the log and the webhook last received the alarm, ISO 8601; null before. `count` is the lowest count since
-   * then, `ids` the ids in that message.
+   * When the log and the webhook last received the alarm, ISO 8601; null before they did. `count` is the lowest count
+   * since then, `ids` the ids in that message.
    */
   readonly sentAt: string | null;
 };

@@ -90,7 +90,7 @@ function changeOf(
   if (row.sentAt === null) return 'raised';
   const age = nowMs - Date.parse(row.sentAt);
   if (age >= DAY_MS) return 'lasting';
-  // A message whose ids could not be read names none.
+  // A message whose ids could not be read names no ids.
   const hasOther = row.ids.length > 0 && ids.some((id) => !row.ids.includes(id));
   const hasNew = count > row.count || hasOther;
   return hasNew && (!isOfCallers || age >= HOUR_MS) ? 'grown' : undefined;

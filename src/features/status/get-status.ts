@@ -243,7 +243,7 @@ export const createHeartbeat = (kv: TextStore) => ({
     await kv.put(`called:${name}`, JSON.stringify({ at: nowMs, failure } satisfies OutsideCall));
   },
 
-  /** The newest call to each; null before the first. */
+  /** The newest call to each; null before the first call. */
   async calls(): Promise<Readonly<Record<Outside, OutsideCall | null>>> {
     const [webhook, monitor] = await Promise.all(
       OUTSIDE.map(

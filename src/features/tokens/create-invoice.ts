@@ -87,7 +87,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An account that is not owned by the System program, such as a mint, can never sign for the tokens. A wallet that
+ * An account that is not owned by the System program, such as a mint, can never sign for the tokens. A wallet that has
  * never received lamports does not have an account.
  */
 async function checkWallet({ ownerOf }: CreateInvoiceDeps, creator: string): Promise<void> {
