@@ -48,8 +48,7 @@ export const AfterThat = () => (
     <h2 class="minor">What happens then</h2>
     <ol class="next">
       <li>
-        The service simulates the creation on the chain, without sending it: name, supply, rights and wallet.
-        Then you see the exact price.
+        The service simulates the creation: name, supply, rights and wallet. Then you see the exact price.
       </li>
       <li>
         You have {REQUEST_LIFE_MS / MINUTE_MS} minutes to pay it, with a wallet, a QR code or by hand. An
@@ -60,9 +59,9 @@ export const AfterThat = () => (
         listed here. You may close the page.
       </li>
       <li>
-        What is too much, late, paid twice, or paid for a token that cannot be created goes back to the
-        account that paid. The operator starts each refund by hand, at no fixed time. The page of your order
-        shows what is owed to you.
+        An excess, a late or second payment, and the payment for a token that cannot be created go back to the
+        payer. The operator starts each refund by hand, at no fixed time. Your order's page shows what is
+        owed.
       </li>
       <li>Wallets and explorers show a new token as unverified. A listing here does not change that.</li>
     </ol>

@@ -249,7 +249,7 @@ const Submit = ({ isBusy, failure }: { isBusy: boolean; failure: Failure | null 
     <button type="submit" form="token-form" disabled={isBusy}>
       Continue to payment
     </button>
-    {isBusy ? <Waiting what="Simulating the creation on the chain; nothing is sent." /> : null}
+    {isBusy ? <Waiting what="Simulating the creation; nothing is sent." /> : null}
     <Failed failure={failure} />
   </>
 );

@@ -64,8 +64,8 @@ export function PriceOrder() {
   if (creation === undefined) return null;
   return (
     <p class="fine">
-      A listing buys a place in list and search. A creation buys the token too, for {sol(creation)} SOL in
-      addition to what Solana charges. The operator sets both prices: no cost explains the difference.
+      A listing buys a place in list and search. A creation buys the token too, for {sol(creation)} SOL plus
+      what Solana charges. The operator sets both prices: no cost explains the gap.
     </p>
   );
 }

@@ -40,7 +40,7 @@ it.each(
   },
 );
 
-it('the listing form names what a creation costs above the charges of Solana, from its quote', () => {
+it('the listing form names what a creation costs besides the charges of Solana, from its quote', () => {
   const quote = exampleOf('quoteToken');
   const longest = {
     ...{ name: 'N'.repeat(32), symbol: 'S'.repeat(10) },
@@ -49,5 +49,5 @@ it('the listing form names what a creation costs above the charges of Solana, fr
   const margin = '12300000';
   const priced = { ...quote, fee_breakdown: { ...quote.fee_breakdown, margin } };
   const answers = { [`quoteToken ${JSON.stringify(longest)}`]: priced };
-  expect(withAnswers(answers, () => String(PriceOrder()))).toContain('0.0123 SOL above');
+  expect(withAnswers(answers, () => String(PriceOrder()))).toContain('0.0123 SOL plus');
 });
