@@ -19,7 +19,7 @@ export function later<Props extends object>(load: () => Promise<Part<Props>>): P
     if (!hasFailed) return <Waiting what="Loading this part of the page." />;
     return (
       <Notice kind="warn" title="This part of the page could not be loaded.">
-        <p>Check your connection. What you typed is kept, and your order will reopen.</p>
+        <p>Check your connection. Your entries and your order are kept.</p>
         <button type="button" class="quiet" onClick={() => location.reload()}>
           Load the page again
         </button>
