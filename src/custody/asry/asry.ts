@@ -27,12 +27,10 @@ export class Asry implements CustodyModule {
     this.work = {
       [PAYOUT]: {
         limit: RECIPIENTS_PER_RUN,
-        run: (keys) =>
-          payOwed(
-            context,
-            keys.flatMap((key) => store.payout(key) ?? []),
-            'alarm',
-          ),
+        async run(keys) {
+          const owed = keys.flatMap((key) => store.payout(key) ?? []);
+          await payOwed(context, owed, 'alarm');
+        },
       },
     };
     this.mirrored = store.mirrored();

@@ -130,8 +130,12 @@ async function claimPart(
   const part = storePart(context, request, deposit);
   if ('code' in part) return withClaim(context, part, deposit.signature);
   // A failed payout costs a fee, so only the timer retries it. If a payout takes too long, the timer continues it.
-  if (part.reason !== 'payout_failed') await context.within(payOwed(context, [part], 'alarm'), MAX_WAIT_MS);
+  if (part.reason !== 'payout_failed') await context.within(payNow(context, [part], 'alarm'), MAX_WAIT_MS);
   return claimed(context, part, false);
+}
+
+async function payNow(context: AsryContext, ...owed: [readonly Payout[], 'alarm' | 'repeat']): Promise<void> {
+  for (const id of await payOwed(context, ...owed)) await context.drive(id);
 }
 
 /** Stores the next part of a claim as owed; for a deposit without a claim, one transaction also stores the claim. */
@@ -284,7 +288,7 @@ async function repeat(
   if (mayBegin && owed.length > 0) {
     const last = repeats.get(signature);
     const isDue = !last || isTimeOver(last.at + REPEAT_MS, REPEAT_MS, now());
-    const done = isDue ? forCaller(client, () => payOwed(context, owed, 'repeat')) : last.done;
+    const done = isDue ? forCaller(client, () => payNow(context, owed, 'repeat')) : last.done;
     if (isDue) keepNewest(repeats, signature, { at: now(), done }, MAX_REPEATED);
     await within(done, MAX_WAIT_MS);
   }

@@ -69,28 +69,31 @@ export const payoutId = (deposit: string, number: number): string => `asry:${dep
 /**
  * Starts owed payouts, or stores why they stay owed. One call reads all their recipients.
  * @param by the cause of the check; a repeated claim does not postpone the next check by the timer
+ * @returns ids of the started operations. The timer drives them, at once unless a slow upstream holds others
  */
 export async function payOwed(
   context: AsryContext,
   payouts: readonly Payout[],
   by: 'alarm' | 'repeat',
-): Promise<void> {
+): Promise<readonly string[]> {
   const { agenda, log, readAccounts, store } = context;
-  if (payouts.length === 0) return;
+  if (payouts.length === 0) return [];
   const senders = payouts.map((payout) => store.claimOf(payout).sender);
   const found = await readAccounts(senders).catch((error: unknown) => {
     log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
     return [];
   });
+  const begun: string[] = [];
   for (const [index, payout] of payouts.entries()) {
     try {
-      await pay(context, payout, found[index], by);
+      begun.push(...(await pay(context, payout, found[index], by)));
     } catch (error) {
       // If another check has started the payout meanwhile, the executor continues it.
       if (store.payout(payoutKey(payout))?.state === 'owed')
         agenda.failed(PAYOUT, payoutKey(payout), failureFacts(error));
     }
   }
+  return begun;
 }
 
 async function pay(
@@ -98,14 +101,14 @@ async function pay(
   asked: Payout,
   accounts: PayoutAccounts | undefined,
   by: 'alarm' | 'repeat',
-): Promise<void> {
-  const { drive, storage, store } = context;
+): Promise<readonly string[]> {
+  const { storage, store } = context;
   const claim = store.claimOf(asked);
   const id = payoutId(claim.signature, claim.operations + 1);
   const begun: Begun<OwedReason> = accounts
     ? await beginOperation(context, 'asry', id, () => decide(context, id, asked, accounts))
     : { type: 'declined', declined: 'unread' };
-  if (begun.type === 'begun') return drive(id);
+  if (begun.type === 'begun') return [id];
   const reason =
     begun.type === 'declined' ? begun.declined : begun.type === 'refused' ? owedFor(begun.why) : 'unread';
   storage.transaction(() => {
@@ -113,6 +116,7 @@ async function pay(
     const keep = by === 'alarm' ? keepOwed : saveOwed;
     if (now) keep(context, now.claim, now.payout, reason);
   });
+  return [];
 }
 
 function owedNow({ store }: AsryContext, asked: Payout): { claim: Claim; payout: Payout } | undefined {

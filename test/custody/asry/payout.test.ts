@@ -38,7 +38,8 @@ function createStage() {
   const { journal, state } = w;
   const { context } = w.claims;
   const { agenda, store } = context;
-  Object.assign(context, { program: { ...PROGRAM, price: 10n ** 12n } });
+  let driven = 0;
+  Object.assign(context, { program: { ...PROGRAM, price: 10n ** 12n }, drive: async () => void driven++ });
   const payouts = () => store.payouts(DEPOSIT.signature);
   const newest = () => {
     const payout = payouts().at(-1);
@@ -88,6 +89,7 @@ function createStage() {
       await w.run();
       if (payout) await payOwed(context, [payout], 'alarm');
     },
+    driven: () => driven,
     cold: () => Object.assign(context, { source: 'cold' }),
     source: () => journal.get(newest().operationId)?.plan.source,
     wait: (time: string) => Object.assign(state, { now: state.now + msOf(time) }),
@@ -167,6 +169,8 @@ eachScene(`
     | claim; quiet; end rejected; logged = warn payout_failed rejected; wait 30s; run; end rejected; logged = warn payout_failed rejected; wait 1m; run; end rejected; logged = alarm payout_failed rejected
   a check that another check has overtaken begins nothing
     | unread yes; claim; unread no; wait 2s; late-check; states = begun; operation = 1; due = none
+  a claim waits for its payout, and the timer for none that it begins
+    | claim; driven = 1; end rejected; wait 30s; run; reason = begun; operation = 2; driven = 1
   a payout begins from the account that the operator has set
     | cold; claim; source = cold
   a payout without such an account begins from the account of the reserve
