@@ -8,6 +8,10 @@ export const missing: Page = {
   Content: () => (
     <>
       <Title name="No page here">There is no page at this address. The link may be old or mistyped.</Title>
+      <p class="narrow">
+        A token without a page here is not listed, and it is neither ABSR nor ASRY. <a href="/trust">Trust</a>{' '}
+        shows their official mints.
+      </p>
       <ul class="doors narrow">
         {[
           ['/', 'Overview', 'SOL, BTC and the ABSR token'],

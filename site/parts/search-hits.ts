@@ -32,10 +32,11 @@ export const MAX_HITS = 6;
 
 /** Words that visitors use for a page and that its name and line do not have. */
 const KEYWORDS: Readonly<Record<string, string>> = {
-  '/': 'home supply price coverage chart',
+  '/': 'home supply price coverage covered backed chart',
   '/reserves':
-    'verify signature audit archive bitcoin solana address wallet balance transactions badge backing',
-  '/trust': 'security risk operator redemption redeem witness multisig contact custody refund',
+    'verify signature audit archive bitcoin solana address wallet balance transactions badge backing terminal command',
+  '/trust': 'security safe scam theft risk operator witness multisig contact custody refund holders',
+  '/trust#redemption': 'redeem claim sell convert',
   '/status': 'health uptime outage incident latency cron limits paused frozen',
   '/swap': 'sol btc bridge convert quote buy bitcoin',
   '/exchange': 'changenow convert coins trade order refund',
@@ -56,6 +57,12 @@ const MORE_PAGES: readonly Hit[] = [
     url: '/tokens/new',
     name: 'Create a token',
     about: 'Name it, pay from your wallet, and it is listed',
+  },
+  {
+    kind: 'Page',
+    url: '/trust#redemption',
+    name: 'Why there is no redemption',
+    about: 'ABSR counts the reserve and is no claim on it',
   },
   { kind: 'Page', url: '/changes', name: 'Changes', about: 'What each release changed' },
 ];

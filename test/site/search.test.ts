@@ -22,7 +22,9 @@ const own = {
 const urls = (hits: readonly { readonly url: string }[]): string[] => hits.map(({ url }) => url);
 
 it.each([
-  ['redeem', '/trust'],
+  ['redeem', '/trust#redemption'],
+  ['scam', '/trust'],
+  ['terminal', '/reserves'],
   ['verify', '/reserves'],
   ['launch', '/tokens/new'],
   ['usdc reward', '/asry'],
