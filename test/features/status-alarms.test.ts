@@ -139,6 +139,11 @@ describe('alarms', () => {
     expect(raisedBy(given)[0]?.figures).toEqual(figures);
   });
 
+  it('further failing rows of the same kind of work do not change the ids of the alarm', () => {
+    const failing = [FAILING, { ...FAILING, id: 'deposit:2' }, { ...FAILING, work: 'delivery' }];
+    expect(raisedBy(viewed({ failing }))[0]?.ids).toEqual(['payout', 'delivery']);
+  });
+
   it("the alarm about low SOL names the thief's address before the operator sends more", () => {
     const status = custody({ unexplainedSpends: [STOLEN], frozen: 'unexplained_spend' });
     const alarms = raisedBy(facts(status, { level: { ...SOL, balance: 1n } }));
