@@ -11,7 +11,7 @@ export const pools: Page = {
     <>
       <Title name="Pools">
         Three pools on Orca that the operator has chosen. Anyone can use any symbol: this site does not check
-        who issues their tokens, and nothing here is advice. Coins in pools are not in the reserve and do not
+        who issues the tokens, and nothing here is advice. Coins in pools are not in the reserve and do not
         back ABSR.
       </Title>
       <Live name="pools" json="/api/dex/pool-default">

@@ -45,8 +45,8 @@ export function exchangePayment(exchange: ExchangeStatus): Payment | null {
     expiresAt: null,
     ifDifferent: (
       <p>
-        The provider exchanges a different amount at its own rate, and may hold one below its minimum. Only
-        the provider can return it.
+        The provider exchanges a different amount at its own rate, and may hold a payment below its minimum.
+        Only the provider can return that payment.
       </p>
     ),
   };

@@ -9,7 +9,7 @@ import { AsOf } from './freshness.tsx';
 import { OfficialPicture } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
-/** A mint that was not read yet is shown differently from a missing one. */
+/** A mint that has not been read yet is shown differently from a missing one. */
 export function MintLine({
   asset,
   mint,

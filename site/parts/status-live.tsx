@@ -169,7 +169,7 @@ const NOT_NEEDED = 'nothing_to_mint';
 /** What the day's mint found; empty for a mint without a reason. */
 function mintReason(reason: string | null): string {
   if (reason === null) return '';
-  return reason === NOT_NEEDED ? 'There were no new sats at its time. ' : `${reason.replaceAll('_', ' ')}. `;
+  return reason === NOT_NEEDED ? 'There were no new sats at that time. ' : `${reason.replaceAll('_', ' ')}. `;
 }
 
 /** The day's mint, and the sats that it did not include. */

@@ -27,7 +27,7 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outc
     'the bridge gave up',
     'The bridge has not returned the SOL yet. The operator must contact the bridge.',
   ],
-  written_off: ['written off', 'The bridge has not paid, and the operator no longer expects it.'],
+  written_off: ['written off', 'The bridge has not paid, and the operator no longer expects a payment.'],
   late: ['the BTC arrived late', 'The swap had failed, and the BTC arrived afterwards.'],
   expired: ['expired', 'The transaction did not reach a Solana block. No SOL was spent.'],
   rejected: ['rejected by Solana', 'No SOL was swapped. Only the network fee was spent.'],

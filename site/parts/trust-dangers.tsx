@@ -23,7 +23,7 @@ const RED_BAR = 'The chain shows it, and so does a red bar on this site, unless 
 /** The unknown case is about as long as the usual one, so that the page does not move when the chain was read. */
 const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known at the moment. It may be the operator alone. ${RED_BAR}`,
-  two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. Who has the witness's key is not shown by the chain: it may be the operator. ${RED_BAR}`,
+  two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. The chain does not show who has the witness's key: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
   nobody: 'Not mint ABSR: its mint no longer has an authority.',
   other: `Mint more ABSR than there are sats, if the operator holds the mint authority. The service does not use it, and the chain does not show its holder. ${RED_BAR}`,

@@ -90,7 +90,7 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
             rows={paths
               .slice(0, TOP)
               .map(({ path, count: views }) => [<Foreign text={path} />, count(views)])}
-            empty="No view was counted yet."
+            empty="No view has been counted yet."
           />
         </section>
         <section>

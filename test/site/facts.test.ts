@@ -73,8 +73,8 @@ it.each(
   scenes(`
   minted    | null             | 0     | minted    |
   minted    | null             | 61975 | minted    | 61,975 sats wait for the next mint.
-  none      | nothing_to_mint  | 0     | done      | There were no new sats at its time.
-  none      | nothing_to_mint  | 61975 | done      | There were no new sats at its time. 61,975 sats wait for the next mint.
+  none      | nothing_to_mint  | 0     | done      | There were no new sats at that time.
+  none      | nothing_to_mint  | 61975 | done      | There were no new sats at that time. 61,975 sats wait for the next mint.
   scheduled | null             | 61975 | scheduled | 61,975 sats wait for the next mint.
   failed    | not_mint_authority | 9   | failed    | not mint authority.`),
 )(
