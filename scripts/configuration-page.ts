@@ -6,7 +6,7 @@ const INTRODUCTION = `# Configuration
 [.dev.vars.example](../../.dev.vars.example) lists every variable with its default. Give secrets as secret bindings or in \`.dev.vars\`, never in
 \`[vars]\`. A variable that is invalid, or required and not set, switches off the areas that need it: they return 503 \`NOT_CONFIGURED\`, which
 names the variable. An invalid limit never falls back to its default. If the custodian's variables are missing, or a
-key does not belong to the reserve, proof, ABSR, ASRY, creations and listings are off as well.`;
+key does not belong to the reserve, proof, ABSR, ASRY, creations and listings are off too.`;
 
 const EXAMPLE_INTRODUCTION = `# Every variable that the service reads. Copy to .dev.vars (chmod 600), or let \`npm run ops -- keygen --out .dev.vars\` begin it,
 # and fill in the ones you use. An empty or commented line takes its default. An area without its required variables is off.`;

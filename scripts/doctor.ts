@@ -38,9 +38,7 @@ const { values, world } = argumentsOrUsage(USAGE, (args) => {
   if (service === undefined && !values.world) {
     if (findWorlds().length === 0) return { values, world: undefined };
     if (existsSync(DEFAULT_SETTINGS))
-      throw new UsageError(
-        `Pass --settings ${DEFAULT_SETTINGS} or --world: an offline world runs here as well`,
-      );
+      throw new UsageError(`Pass --settings ${DEFAULT_SETTINGS} or --world: an offline world runs here too`);
   }
   return { values, world: chooseTarget({ named: ['--service', service], world: values.world }).world };
 });

@@ -49,7 +49,7 @@ export async function dumpRows(
   let open: Walk[] = tablesOf(schema).map((table) => ({ table, key: keyOf(schema, table), read: 0 }));
   while (open.length > 0) {
     const answers = await read(open.map(({ table, key, last }) => pageQuery(table, key, page, last)));
-    if (answers.length !== open.length) throw new Error('not one answer for each table');
+    if (answers.length !== open.length) throw new Error('not one result for each table');
     open = open.flatMap(({ table, key, read: before }, at) => {
       const rows = answers[at] ?? [];
       for (const row of rows) statements.push(insertOf(table, row));

@@ -90,7 +90,7 @@ function checkOwn(settings: Settings): Finding[] {
     ...problemIf(
       NOT_OWN_BITCOIN.includes(given(settings, 'RESERVE_BTC_ADDRESS') ?? ''),
       'address-well-known',
-      'RESERVE_BTC_ADDRESS stands in documentation or burns what it receives: it is not yours.',
+      'RESERVE_BTC_ADDRESS is an example from documentation, or burns what it receives: it is not yours.',
       'Set it to an address whose key you have.',
     ),
     ...pairs

@@ -23,7 +23,7 @@ export async function checkMintWitness(config: Config): Promise<Finding[]> {
     problem(
       'witness-unreachable',
       `ABSR_WITNESS_URL: ${hostOf(url)} ${why}: nothing is minted.`,
-      'Ask the person who runs the witness, or correct the URL. Mints follow by themselves when it responds.',
+      'Ask the person who runs the witness, or correct the URL. Minting resumes as soon as the witness responds.',
     ),
   ];
   let body: unknown;

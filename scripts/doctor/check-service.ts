@@ -45,7 +45,7 @@ export async function checkService(origin: string, settings: Settings): Promise<
     return [
       problem(
         'service-unreachable',
-        `No service of this version answers at ${origin}.`,
+        `No service of this version responds at ${origin}.`,
         'Deploy it, or name its origin with --service.',
       ),
     ];

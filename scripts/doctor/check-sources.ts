@@ -107,7 +107,7 @@ function checkIndexes({ ESPLORA_API_URLS: indexes }: Config): Finding[] {
     ...problemIf(
       isLocal(indexes) ? new Set(indexes).size < 2 : new Set(indexes.map(operatorOf)).size < 2,
       'esplora-single',
-      'ESPLORA_API_URLS names indexes of one operator: ABSR is minted only where two agree.',
+      'ESPLORA_API_URLS names indexes of one operator: ABSR is minted only if two of them agree.',
       'Name two with different operators, or remove the line.',
     ),
     ...problemIf(

@@ -227,7 +227,7 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
         note(
           'bridge-no-route',
           `The bridge is available but has no quote for the test amount (${quote.reason}).`,
-          'Run the doctor again in some minutes.',
+          'Run the doctor again in a few minutes.',
         ),
       ];
     }
@@ -236,7 +236,7 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
     return [
       problem(
         'bridge-unreachable',
-        `The bridge gives no quote (${reasonOf(error)}).`,
+        `The bridge returned no quote (${reasonOf(error)}).`,
         'Check NEAR_INTENTS_JWT, and the status of the bridge.',
       ),
     ];

@@ -51,7 +51,7 @@ function checkText(name: string, text: string): Finding[] {
     ...problemIf(
       text !== inner || hasBlank,
       'value-with-spaces',
-      `${name} has a blank ${text === inner ? 'in it' : 'at its begin or end'}, which becomes part of the value.`,
+      `${name} has a blank ${text === inner ? 'in it' : 'at its beginning or end'}, which becomes part of the value.`,
       `Remove the blanks from ${name}, also inside quotes.`,
     ),
     ...problemIf(
@@ -293,7 +293,7 @@ function checkToken(settings: Settings): Finding[] {
     return [
       problem(
         'token-malformed',
-        'NEAR_INTENTS_JWT is no token of three parts with points between them.',
+        'NEAR_INTENTS_JWT is not a token of three parts separated by points.',
         'Copy the whole token from partners.near-intents.org, without `Bearer`.',
       ),
     ];

@@ -29,7 +29,7 @@ const RULES = `## How to call it
   returns the first response and moves nothing. Try a swap first with
   GET /api/swap/estimate, a claim with \`skipReward\`.
 - \`status: waiting\` means poll again after \`nextPollSeconds\`. Only \`finished\` means that the money has arrived.
-- A value with \`stale: true\` is older than usual, since its source is down. \`null\` means not known, never zero.
+- A value with \`stale: true\` is older than usual, because its source is down. \`null\` means not known, never zero.
 - The swap flow: GET /api/swap/min, GET /api/swap/estimate, POST /api/swap/create with an Idempotency-Key,
   then GET /api/swap/status/{id} until it is not \`waiting\`.`;
 

@@ -29,7 +29,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   refund: withId('refund', 'refund what is owed, to its payer', '<invoice|listing|payment>'),
   unmatched: reading(
     'unmatched',
-    'list the largest payments that matched no order, and payments not booked yet',
+    'list the largest payments that matched no order, and payments not recorded yet',
   ),
   evidence: {
     ...withId('evidence', 'print what a support request to the bridge needs about a swap, as JSON on stdout'),

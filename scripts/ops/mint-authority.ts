@@ -106,7 +106,7 @@ export async function planHandOver(
     account.signers.length === 2 &&
     [reserve, witness].every((key) => account.signers.includes(key));
   if (account !== null && !isPair)
-    throw new Error(`${multisig} exists and is no multisig of these two keys.`);
+    throw new Error(`${multisig} exists and is not a multisig of these two keys.`);
   const shown = [
     `Mint       ${keys.mint}`,
     `Multisig   ${multisig}, 2 of 2`,
