@@ -134,7 +134,7 @@ describe('the status', () => {
   });
 });
 
-const NOT_COMPARED = 'unverified: the journal was not yet compared with the database and the chain';
+const NOT_COMPARED = 'unverified: the journal has not been compared with the database and the chain yet';
 const BEHIND = 'signing is frozen: journal_behind_mirror';
 it.each<[string, string | null | undefined, string, number, string | null]>([
   ['is verified', null, 'running', 200, null],

@@ -573,8 +573,7 @@ export type ListingConfirm = {
 export type ExchangeMinimum = ExchangeSource & ({
   from: string;
   to: string;
-  /** In whole coins of `from`; null when the provider does not exchange the pair right now, or states no minimum */
-  minAmount: number | null;
+  /** In whole coins of `from`; null while the provider does not exchange the pair, or states no minimum */ minAmount: number | null;
   minAmountExact: string | null;
   /** null when there is no upper bound */ maxAmount: number | null;
   maxAmountExact: string | null;
@@ -587,7 +586,7 @@ export type ExchangeEstimate = ExchangeSource & ({
   to: string;
   amount: number;
   amountExact: string;
-  /** In whole coins of `to`; null when the provider does not exchange the pair right now */ estimatedAmount: number | null;
+  /** In whole coins of `to`; null while the provider does not exchange the pair */ estimatedAmount: number | null;
   estimatedAmountExact: string | null;
   /** Expected duration; null when unknown */ minutes: string | null;
 });

@@ -28,7 +28,7 @@ export const upstream = (by: string): Reason => ({ type: 'upstream', by });
 export const code = (by: string): Reason => ({ type: 'code', by });
 
 /**
- * An operation planned for an earlier key ends, because the present key must not sign it. Its debt or request starts a
+ * An operation planned for an earlier key ends, because the current key must not sign it. Its debt or request starts a
  * new operation.
  */
 export const KEY_ROTATED = code('key_rotated');

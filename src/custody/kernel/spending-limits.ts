@@ -25,7 +25,7 @@ export type Entry = Pick<
   readonly each?: () => readonly Entry[];
 };
 
-/** An operation that begins or is signed. Its cost is 0 until it is known, right before the signature. */
+/** An operation that begins or is signed. Its cost is 0 until it is known, right before signing. */
 type Added = { readonly amount: bigint; readonly cost: bigint };
 
 export type Limit = Omit<OperationLimit, 'setting' | 'default' | 'beyond'> & {

@@ -40,7 +40,7 @@ const NOT_BOUND: Refusal = {
 /** The purchase changed during every check of the sale. */
 export const NOT_BOOKED_YET: Refusal = {
   code: 'PAYMENT_NOT_FINAL',
-  message: 'The payment is final but is not booked yet. Repeat the call.',
+  message: 'The payment is final but is not recorded yet. Repeat the call.',
   retryAfterSeconds: 5,
 };
 

@@ -121,7 +121,7 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
       return { payment: signature, lamports: lamports.toString(), payer, since };
     });
   const matched = `${count} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
-  const unread = ` ${treasury.countUnbooked()} transactions could not be booked; rows without an amount are the newest. A confirm call can still record one. At most ${MOST_UNREAD.waiting} of each node are kept.`;
+  const unread = ` ${treasury.countUnbooked()} transactions could not be recorded; rows without an amount are the newest. A confirm call can still record one. At most ${MOST_UNREAD.waiting} of each node are kept.`;
   return {
     ok: true,
     message: unbooked.length > 0 ? matched + unread : matched,

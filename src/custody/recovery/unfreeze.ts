@@ -78,7 +78,7 @@ function shownBefore({ reason, debits, spends }: Found, code: string): OpsAnswer
   ];
   const expected = codeOf('unfreeze', reason, ...facts);
   if (code === expected) return undefined;
-  const why = code === '' ? '' : 'This code does not belong to the present list. ';
+  const why = code === '' ? '' : 'This code does not belong to the current list. ';
   return {
     ok: code === '',
     message: `${why}Nothing was changed yet. If you can explain \`${reason}\` and each listed transaction, type \`ops unfreeze --confirm ${expected}\`.`,

@@ -142,7 +142,7 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  /** The newest proof, if it names the present service and addresses. */
+  /** The newest proof, if it names the current service and addresses. */
   #current(): ProofRecord | undefined {
     const proof = this.#stored();
     return proof && this.#isOurs(parseProofMessage(proof.message)) ? proof : undefined;

@@ -98,11 +98,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     message: "The amount is above the bridge's current maximum. Request a smaller one.",
   },
   no_route: withoutQuote(
-    'The bridge has no liquidity for this amount now. Retry in a minute, or request a smaller amount.',
+    'The bridge currently has no liquidity for this amount. Retry in a minute, or request a smaller amount.',
     60,
   ),
   pair_paused: withoutQuote('The bridge has paused swaps from SOL to BTC.', 300),
-  bridge_refused: withoutQuote('The bridge gives no quote for this amount now.', 60),
+  bridge_refused: withoutQuote('The bridge cannot quote this amount at the moment.', 60),
   request_invalid: {
     code: 'BRIDGE_REQUEST_INVALID',
     message: 'The bridge rejects a setting of this service. The operator has received an alarm.',

@@ -159,7 +159,7 @@ export async function readRange(changenow: Pick<ChangeNow, 'range'>, pair: Pair)
 export function refusal(code: string): AppError {
   switch (code) {
     case 'pair_is_inactive':
-      return new AppError('EXCHANGE_PAIR_INACTIVE', 'The provider does not exchange this pair right now.');
+      return new AppError('EXCHANGE_PAIR_INACTIVE', 'The provider does not currently exchange this pair.');
     case 'out_of_range':
     case 'deposit_too_small':
       return new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', 'The provider does not accept this amount.');

@@ -22,7 +22,7 @@ import {
 /** All four routes share one limit, because each may cost a call to the provider. */
 const exchangeLimit = rateLimit('exchange');
 
-const INACTIVE = 'null when the provider does not exchange the pair right now';
+const INACTIVE = 'null while the provider does not exchange the pair';
 
 const ERRORS = [
   'INVALID_INPUT',

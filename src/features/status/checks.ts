@@ -30,7 +30,7 @@ export async function checkReady(deps: ReadyDeps): Promise<Check[]> {
     outcome('custody', async () => {
       const { frozen } = await signing;
       if (frozen === 'unverified')
-        return 'unverified: the journal was not yet compared with the database and the chain';
+        return 'unverified: the journal has not been compared with the database and the chain yet';
       return frozen && `signing is frozen: ${frozen}`;
     }),
     signing.then(() => [], namedBy),

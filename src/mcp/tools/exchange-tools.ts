@@ -11,7 +11,7 @@ const exchangeMin = tool({
   name: 'exchange_min',
   title: 'Minimum and maximum of an exchange',
   description:
-    'Smallest and largest amount of a currency pair, in whole coins of `from`; null when the provider does not exchange it now.',
+    'Smallest and largest amount of a currency pair, in whole coins of `from`; null while the provider does not exchange it.',
   annotations: READS,
   input: z.strictObject(pair),
   example: { from: 'sol', to: 'btc' },

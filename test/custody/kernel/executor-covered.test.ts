@@ -1,4 +1,4 @@
-/** Creations begin regardless of the balance, because their cost was set aside at the sale. The signature checks both. */
+/** Creations begin regardless of the balance: their cost was set aside when they were sold. Signing checks both. */
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { reasonText } from '../../../src/custody/kernel/reason.ts';

@@ -72,7 +72,7 @@ eachScene(`
 
 const BOTH = 'one 900/818, two 900/818';
 const THREE = `three 950/860, ${BOTH}`;
-/** The nodes whose slot and height were recorded at the signing, such as `one 900/818`. */
+/** The nodes whose slot and height were recorded when the attempt was signed, such as `one 900/818`. */
 const witnessesOf = (text: string) =>
   text
     .split(', ')

@@ -251,10 +251,10 @@ const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Nam
     const { rows } = await world.payments.commands.unmatched('');
     return orNone(rows?.map((row) => `${shown(row.payment)} ${row.lamports} ${row.payer}`));
   },
-  /** How many transactions could not be booked, as the list for the operator says. */
+  /** How many transactions could not be recorded, as the list for the operator says. */
   async unbooked() {
     const { message } = await world.payments.commands.unmatched('');
-    return /(\d+) transactions could not be booked/.exec(message)?.[1];
+    return /(\d+) transactions could not be recorded/.exec(message)?.[1];
   },
   tokens: () => world.storage.exec('SELECT token_id FROM tokens').length,
   /** Number, texts, decimals and supply of each listed token. */

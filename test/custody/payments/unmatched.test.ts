@@ -41,7 +41,7 @@ it('250 small payments do not hide a larger one from the list, and all are count
   for (let n = 0; n < 250; n++) world.pay(10_001n);
   for (let run = 0; run < 10; run++) await world.payments.run();
   const { ok, message, rows } = await world.payments.commands.unmatched('');
-  expect([ok, message.includes('could not be booked')]).toEqual([true, false]);
+  expect([ok, message.includes('could not be recorded')]).toEqual([true, false]);
   const since = new Date((world.chain.at(-1)?.blockTime ?? 0) * 1_000).toISOString();
   expect([rows?.length, rows?.[0]?.payment, rows?.[0]?.since]).toEqual([200, paid, since]);
   const [, debt] = world.payments.debts();

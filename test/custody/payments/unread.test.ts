@@ -216,7 +216,7 @@ it('the command unmatched shows how many transactions could not be recorded, and
     context.treasury.putUnread({ ...row, firstAt: NOW + number });
   }
   const { message, rows = [] } = listUnmatched(context);
-  expect(message).toContain('201 transactions could not be booked');
+  expect(message).toContain('201 transactions could not be recorded');
   expect(rows[0]?.since).toBe(new Date(NOW + 201).toISOString());
   expect([rows.length, rows[0]?.payment, rows.at(-1)?.payment]).toEqual([200, 's201', 's2']);
 });
