@@ -60,7 +60,7 @@ it.each([
   expect(await isProductions(await readQuote(body))).toBe(true);
 });
 
-it('the production key verifies a status, also one whose BTC id differs from the signed one', async () => {
+it('the production key verifies a status, even if its BTC id differs from the signed id', async () => {
   const { quoteResponse } = await readStatus(btcStatus);
   expect(quoteResponse.quoteRequest.originAsset).toBe(OTHER_BTC_ID);
   expect(await isProductions(quoteResponse)).toBe(true);

@@ -5,7 +5,7 @@ import { eachScene } from '../kit/scenes.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 import { playCustody } from './custody-scenes.ts';
 
-it('marks a new storage with the version of this release, once', () => {
+it('marks new storage once, with the version of this release', () => {
   const storage = createSqliteStorage();
   for (let starts = 0; starts < 2; starts++)
     expect(openStorage(storage, () => undefined).refusal).toBeUndefined();

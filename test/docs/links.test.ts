@@ -38,7 +38,7 @@ it('every path of the repository that the documentation names in backticks exist
   expect(named.filter(([, path]) => !existsSync(path) && !made.includes(path))).toEqual([]);
 });
 
-it('the map in CONTRIBUTING names each file and folder of src at its place', () => {
+it('the map in CONTRIBUTING names each file and folder of src in its place', () => {
   const map = blocksOf('CONTRIBUTING.md').find(
     ({ language, text }) => language === '' && text.startsWith('src/'),
   );

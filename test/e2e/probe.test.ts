@@ -61,7 +61,7 @@ it('the probe calls every upstream and ends with exit code 0 when all is well', 
   expect(uncalled.map(([name]) => name)).toEqual(['orca', 'changenow']);
 });
 
-it('the probe does not move funds: it requests one dry quote, but no deposit address or transaction', async () => {
+it('the probe moves no funds: it requests one dry quote, but no deposit address, and sends no transaction', async () => {
   const before = world.solana.ledger.transactionsOf(world.reserve.solana).length;
   world.resetStats();
   const { kept } = await probe();

@@ -69,7 +69,7 @@ describe('npm run verify', () => {
   }
   const explorers = () => [`${world.endpoints.esplora1}/api`, `${world.endpoints.esplora2}/api`];
 
-  it('npm run verify prints six lines for a valid proof, with a warning that one key mints', async () => {
+  it('npm run verify prints six lines for a valid proof, and warns that one key mints', async () => {
     const { code, lines } = await verifyFrom(world.url, explorers());
     expect(lines.map((line) => line.slice(0, 22).trim())).toEqual([
       'ok   bitcoin_signature',

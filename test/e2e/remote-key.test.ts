@@ -84,7 +84,7 @@ it('the key in the Vault signs a swap, a creation, a reward and a mint', async (
   expect(peer.messages.length).toBeGreaterThanOrEqual(4);
 });
 
-it('the operator evacuates a reserve whose key is in the Vault, with a new token', async () => {
+it('with a new token, the operator evacuates a reserve whose key is in the Vault', async () => {
   const { address: cold } = await createSolanaKey();
   peer.token = 'hvs.new';
   const { SOLANA_PRIVATE_KEY: stolen = '', ...settings } = world.bindings;

@@ -150,7 +150,7 @@ eachResult(String.raw`
   ${bytes('漢', 84)}…    | ${bytes('漢', 85)}
   ${bytes('🙂', 63)}     | ${bytes('🙂', 63)}
   ${bytes('🙂', 63)}…    | ${bytes('🙂', 64)}
-`)('stores the path %s as %s, within this site and 256 bytes', (text, path) => {
+`)('stores the path %s as %s, which stays on this site and has at most 256 bytes', (text, path) => {
   expect([isPath(plain(text)), pathOf(plain(text))]).toEqual([true, path]);
   expect(new TextEncoder().encode(path).length).toBeLessThanOrEqual(256);
 });

@@ -97,7 +97,7 @@ describe('the creator of a token', () => {
     ['the token program', TOKEN_PROGRAM, null],
     ['a mint or a token account', CREATOR, TOKEN_PROGRAM],
     ['a program', CREATOR, LOADER],
-  ])('the creator of a token is not %s, and no request is opened', async (_what, creator, creatorOwner) => {
+  ])('refuses %s as the creator of a token, and opens no request', async (_what, creator, creatorOwner) => {
     const service = { ...newTokenService(), creatorOwner };
     const details = { issues: [{ path: 'creator_address' }] };
     await expect(create(service, { creator })).rejects.toMatchObject({ code: 'INVALID_INPUT', details });

@@ -131,7 +131,7 @@ describe('walking a feed', () => {
   it.each<[string, (index: number) => Partial<NostrEvent>]>([
     ['contents', () => ({ content: 'x'.repeat(1_000) })],
     ['labels', (index) => ({ tags: labels(index) })],
-  ])('ends a page at its limit of characters, if they are %s, and loses no post', async (_what, long) => {
+  ])('a page of %s ends at its limit of characters, and no post is lost', async (_what, long) => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),
       ...long(index),
@@ -164,7 +164,7 @@ describe('walking a feed', () => {
 });
 
 describe('a page', () => {
-  it('marks a relay as partial when it may have more events of one second than it sent', async () => {
+  it('marks a relay as partial when it may have more events of a second than it has sent', async () => {
     const read = (count: number, cap: number) => {
       const second = Array.from({ length: count }, (_, index) => placed(1_000, index + 1));
       const open = () => modelSession([...second, placed(5, 99)], cap, chance(1));

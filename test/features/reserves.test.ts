@@ -314,7 +314,7 @@ describe('the Solana list', () => {
     expect(transactions[1]?.err).toBeNull();
   });
 
-  it('the Solana list of an address with 600 transactions shows the newest 100, with one call', async () => {
+  it('with one call, the Solana list of an address with 600 transactions shows the newest 100', async () => {
     const all = Array.from({ length: 600 }, (_, at) => entry(600 - at));
     const pages: unknown[] = [];
     const { transactions } = await listOf({

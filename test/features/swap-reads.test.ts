@@ -86,7 +86,7 @@ describe('the bounds of a swap', () => {
     return read('/api/swap/min');
   };
 
-  it('the bounds of a swap show the smallest one with its source, and the oldest time', async () => {
+  it('the bounds of a swap show the smallest swap with its source, and the time of the oldest figure', async () => {
     expect((await read('/api/swap/min')).body).toEqual({
       ...{ minAmountSol: 0.25, minAmountLamports: '250000000', minimumSource: 'cost' },
       ...{ balanceSol: 10, balanceLamports: '10000000000', maxAmountSol: 2, maxAmountLamports: '2000000000' },

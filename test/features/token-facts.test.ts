@@ -73,7 +73,7 @@ const bodyOf = async (token: TokenRow) => (await tokenBodies({ facts }, [token])
 const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
 
 describe("the chain's data in a record", () => {
-  it('a token record shows supply and authorities from the chain, read in one call, with the time', async () => {
+  it('a token record shows supply and authorities from one read of the chain, and the time of that read', async () => {
     await read(rows);
     expect(calls).toHaveLength(1);
     expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({

@@ -270,7 +270,7 @@ it('loads several keys together, and each key at most once while it is fresh', a
   expect(loads).toEqual([['a', 'b'], ['c'], ['a', 'broken']]);
 });
 
-it('`readMany` loads values from before the last change again only if operations change them', async () => {
+it('`readMany` reloads values that are older than the last change only if operations change them', async () => {
   const time = { now: 10_000, changed: 0 };
   const lastChange = async () => time.changed;
   const cache = new Cache({ now: () => time.now, lastChange, defer: () => undefined });

@@ -27,7 +27,7 @@ it.each([
   expect(await (await request('/read?of=/api/old')).json()).toMatchObject([{ status, body }]);
 });
 
-it('several reads are refused if their bodies are together too long for one response', async () => {
+it('several reads are refused if all their bodies together are too long for one response', async () => {
   const request = readThrough(() => new Response('x'.repeat(900_000)));
   const statusOf = async (reads: number) =>
     (await request(`/read?${'of=/api/nostr/feed&'.repeat(reads).slice(0, -1)}`)).status;

@@ -234,7 +234,7 @@ describe('the budget of callers', () => {
     expect(await called('user', 'another')).toBe('ok');
   });
 
-  it('code in a scope can check whether it runs for a single caller', () => {
+  it('code can check whether it runs for a single caller', () => {
     const seen = (priority: Priority) => new CallSlots().run(priority, isForCaller);
     expect([isForCaller(), seen('own'), seen('user'), seen('probe')]).toEqual([false, false, false, false]);
     const own = () => atPriority('own', isForCaller);

@@ -95,7 +95,7 @@ eachScene(`
   expect(found).toBe(expected);
 });
 
-it('the height of the tip is not read from a number with a line feed', async () => {
+it('a number with a line feed is refused as the height of the tip', async () => {
   const { esplora } = at('/blocks/tip/height', { body: '900001\n' });
   await expect(esplora.tipHeight()).rejects.toMatchObject({ details: { reason: 'not_a_height' } });
 });

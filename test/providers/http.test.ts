@@ -17,7 +17,7 @@ const get = (answers: Recorded | Error | (Recorded | Error)[]) => {
   return { read, requests: upstream.requests };
 };
 
-it('a response in the documented shape is read, with our headers on the request', async () => {
+it('a request has our headers, and a response in the documented shape is read', async () => {
   const { read, requests } = get(GOOD);
   expect(await read).toEqual({ ok: true });
   expect(requests).toHaveLength(1);

@@ -29,7 +29,7 @@ it('the shortener keeps the first 200 bytes of each string', () => {
   });
 });
 
-it('the complete rows of a cut list are a prefix of it, wherever it is cut', () => {
+it('the complete rows of a cut list are the first rows of the list, wherever it is cut', () => {
   fc.assert(
     fc.property(fc.array(fc.dictionary(fc.string(), fc.json({ maxDepth: 2 }))), fc.nat(), (rows, cut) => {
       const text = JSON.stringify(rows);

@@ -280,7 +280,7 @@ it.each(
   expect(found.map(({ what }) => what).join(' ')).toContain(name);
 });
 
-it('the doctor names the examples in package.json before a deployment, and not for a service on this machine', async () => {
+it('the doctor reports the examples in package.json before a deployment, but not for a service on this machine', async () => {
   const files = { wrangler: 'wrangler.toml' };
   const names = async (PUBLIC_BASE_URL: string) =>
     (await examine({ settings: { ...HEALTHY, PUBLIC_BASE_URL }, files, offline: true })).map(

@@ -71,7 +71,7 @@ function enter(entry: string): void {
   git('commit', '-q', '-a', '-m', 'change');
 }
 
-it('the first release tags the version that package.json has, from an empty history of tags', () => {
+it('in a repository without tags, the first release tags the version that package.json has', () => {
   enter('A first entry.');
   const { status, stderr } = npmVersion(VERSION, '--allow-same-version');
   expect(status, stderr).toBe(0);

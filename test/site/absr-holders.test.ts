@@ -28,7 +28,7 @@ it.each([
   ['of the chain', { treasuryAtoms: '3', supplyAtoms: '9', decimals: 0 }, '3 of 9 ABSR'],
   ['that nodes contradict', null, 'is not known'],
   ['of an older service', undefined, 'is not known'],
-])('a holding %s is shown, or said to be unknown, with its time', (_title, absr, text) => {
+])('a holding %s is shown, or called unknown, with the time of its read', (_title, absr, text) => {
   const reserves = exampleOf('getReserves');
   const answers = { 'getReserves {}': { ...reserves, solana: { ...reserves.solana, absr } } };
   const html = withAnswers(answers, () => String(AbsrHolders()));

@@ -35,7 +35,7 @@ it('a creation sends its idempotency key and body, but no data that identifies t
   });
 });
 
-it('sends the same key after a reload while the outcome of a creation is unknown', async () => {
+it('while the outcome of a creation is unknown, sends the same key even after a reload', async () => {
   const stored = new Map<string, string>();
   vi.stubGlobal('sessionStorage', {
     getItem: (name: string) => stored.get(name) ?? null,

@@ -107,7 +107,7 @@ describe('an invoice on its page', () => {
   it.each([
     [true, 'Name, symbol and picture link locked for ever'],
     [false, 'Name and picture can be changed by its creator'],
-  ])('an order says what it buys, for whom, and whether the name is locked: %s', (isLocked, words) => {
+  ])('an order says whether name and picture link are locked for ever: %s', (isLocked, words) => {
     const bought = { supply_ui: '1000000', creator_address: made.treasury_address };
     const html = String(
       Ordered({ invoice: { ...invoice('seen', '0', bought), revoke_update_authority: isLocked } }),
@@ -117,7 +117,7 @@ describe('an invoice on its page', () => {
     expect(String(Ordered({ invoice: { ...made, supply_ui: null } }))).not.toContain('tokens to');
   });
 
-  it('the parts of the price of an invoice add up to the price', () => {
+  it("the parts of an invoice's price add up to the price", () => {
     const parts = partsOf({ ...made, fee_lamports: 15_939_841 });
     expect(Object.values(parts).reduce((sum, lamports) => sum + Number(lamports), 0)).toBe(15_939_841);
     expect(Number(parts.digits)).toBeGreaterThan(0);

@@ -327,7 +327,7 @@ describe('the trust page describes this instance', () => {
     },
   );
 
-  it('the trust page says that a treasury with the address of the reserve is the reserve', () => {
+  it('the trust page says that the treasury is the reserve if both have one address', () => {
     const reserves = reservesOf('two_keys', 'no');
     const facts = { reserves, proof: null, asry: null, status: null, epochs: null, treasury: solana.address };
     expect(String(keyRows(facts).at(-1))).toContain("The reserve's own Solana key");
@@ -512,7 +512,7 @@ it.each([
   ['0.0000125', '80,000', '0.0000125'],
   ['2000', '2,000', '0.0005'],
   ['1', '1', '1'],
-])('shows a pool price of %s and its inverse, the larger number first', (price, first, second) => {
+])('shows a pool price of %s and its inverse, with the larger number first', (price, first, second) => {
   const pool = { ...exampleOf('getPool') };
   pool.data = { ...pool.data, price };
   const html = String(PoolCard({ pool, headers: null }));
@@ -531,7 +531,7 @@ it.each([
     failureOf({ kind: 'unreadable', status: 502 }),
     ['The service does not respond'],
   ],
-])('pools whose figures are %s say so once, above all of them', (_, stale, failure, words) => {
+])('if the figures of the pools are %s, one line above all pools says so', (_, stale, failure, words) => {
   const headers = new Headers({ 'x-data-as-of': '2026-11-20T17:44:00Z', 'x-data-stale': stale });
   const query = { value: exampleOf('getPool'), headers, failure, refresh: () => undefined };
   const html = String(PoolRows({ reads: ['A', 'B', 'C'].map((title) => ({ title, query })) }));

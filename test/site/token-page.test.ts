@@ -82,7 +82,7 @@ it.each([
   expect(html).toContain(`holder-facts ${kind}`);
 });
 
-it('the page of a token shows the creation time exactly once, also if a pool shows a price', () => {
+it('the page of a token shows the creation time exactly once, even if a pool shows a price', () => {
   const created = { ...token, created_at: '2026-11-20T17:44:00.000Z' };
   const untraded = pageWith({}, created);
   expect(untraded).toMatch(/Created<.*2026-11-20<.*17:44 UTC/s);
@@ -100,7 +100,7 @@ it('the page of a token names the holders of rights, and does not repeat rights 
   expect(held).not.toContain('May mint more');
 });
 
-it('only the mint of the service gets the official seal, whatever the name of a token is', () => {
+it("only the service's own mint gets the official seal, whatever name another token has", () => {
   const named = { ...token, id: 1, created_at: '2026-11-20T00:00:00.000Z', name: 'ABSR', symbol: 'ABSR' };
   expect(pageWith({}, named) + String(TokenTile({ token: named }))).not.toContain('mark official');
   const official = { asset: 'ABSR', minter: 'reserve' } as const;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { shared } from '../../src/wiring/shared.ts';
 
-it('a shared read runs once for all calls within its window', async () => {
+it('a shared read runs once for all calls in its time window', async () => {
   const clock = { now: 1_000_000 };
   let reads = 0;
   const read = shared(

@@ -172,7 +172,7 @@ describe('the witness', () => {
     expect(outcome(await open().cosign(request(1n).text))).toBe('signed');
   });
 
-  it('refuses while its nodes are down, and works again afterwards', async () => {
+  it('refuses mints while its nodes are down, and signs again afterwards', async () => {
     const { chain, open, request } = start();
     const witness = open();
     chain.fails = true;

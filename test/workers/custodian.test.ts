@@ -113,7 +113,7 @@ describe('the custodian in the Workers runtime', () => {
     ).not.toBeNull();
   });
 
-  it('writes a swap to D1 from its creation to its settlement while page views cannot be written', async () => {
+  it('writes every state of a swap to D1 while page views cannot be written', async () => {
     await runInDurableObject(env.PAGE_VIEWS.getByName('0'), (_instance, { storage }) => {
       storage.sql.exec("CREATE TRIGGER full BEFORE INSERT ON views BEGIN SELECT RAISE(ABORT, 'full'); END");
     });

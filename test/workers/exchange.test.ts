@@ -160,7 +160,7 @@ it.each<[string, typeof answerCreate]>([
   expect(asked).toHaveLength(1);
 });
 
-it('one network opens at most its share of exchanges in an hour, and other networks can open more', async () => {
+it('one network opens at most its share of exchanges in an hour, while other networks can still open exchanges', async () => {
   const from = (ip: string) => create(order, { 'cf-connecting-ip': ip });
   const answers = await Promise.all(Array.from({ length: 110 }, () => from('2001:db8:1:2::1')));
   // The share is an eighth of what is left, and the other tests of this file have used some of it.

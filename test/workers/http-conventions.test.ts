@@ -170,7 +170,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     expect(JSON.parse(text)).not.toMatchObject({ error_code: 'INTERNAL' });
   });
 
-  it("returns the caller's request id, or a new one if it is missing or unfit for a log", async () => {
+  it("returns the caller's request id, or a new id if the caller's is missing or unfit for a log", async () => {
     const given = await call(app, path, {
       ...init,
       headers: { ...init.headers, 'x-request-id': 'abc-123=' },

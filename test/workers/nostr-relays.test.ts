@@ -88,7 +88,7 @@ describe('the deadline', () => {
     expect(await answer).toMatchObject({ end: 'timeout', events: [] });
   });
 
-  it('hanging relays delay a feed by one deadline only, because all relays are read at once', async () => {
+  it('hanging relays delay a feed by only one deadline, because all relays are read at the same time', async () => {
     const memory = new Cache({ now: () => NOW * 1000, defer: () => undefined });
     const feeds = createFeedReader({
       relays: createNostrRelays({

@@ -83,7 +83,7 @@ function service(world: World) {
   };
 }
 
-it('the HTML of the overview contains its first figures with their time, also as data for its scripts', async () => {
+it('the HTML of the overview contains its first figures with their time, as text and as data for its scripts', async () => {
   const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
   expect(status).toBe(200);
   expect(text).toMatch(/data-island="hero" data-filled="">.*1,061,975.*1,000,000/s);

@@ -159,7 +159,7 @@ it.each([
   expect(response.headers.get('cache-control')).toBe('no-store');
 });
 
-it('redirects the symbol of an official token to the page of its mint, in any case', async () => {
+it('redirects the symbol of an official token, in upper or lower case, to the page of its mint', async () => {
   for (const symbol of ['absr', 'ABSR']) {
     const response = await pageOf(`/token/${symbol}`, undefined);
     expect([response.status, response.headers.get('location')]).toEqual([302, `/token/${ABSR}`]);

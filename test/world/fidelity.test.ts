@@ -115,7 +115,7 @@ describe('the fakes', () => {
       ...change,
     });
 
-  it('the 1Click simulator quotes as production does, with its own fee and its own id of BTC', async () => {
+  it('the 1Click simulator quotes as production does, with the fee and the BTC id of 1Click', async () => {
     const { status, body } = await quoteFrom();
     expect(status).toBe(201);
     expect(shapeDifferences(parsed('one-click/quote-btc-base-usdc.json'), body)).toEqual([]);
@@ -135,7 +135,7 @@ describe('the fakes', () => {
     expect(body).not.toHaveProperty('quoteRequest.appFees.0.limitOrderId');
   });
 
-  it('the 1Click simulator shows a swap before its deposit as production does, with the request id', async () => {
+  it('before a deposit, the 1Click simulator shows a swap with its request id, as production does', async () => {
     const { body } = await quoteFrom();
     const deposit = Reflect.get(Reflect.get(body, 'quote'), 'depositAddress');
     const status = await get(`${oneClick.url}/v0/status?depositAddress=${deposit}`);

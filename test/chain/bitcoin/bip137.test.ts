@@ -56,7 +56,7 @@ describe.each(TYPES)('%s', (type) => {
     );
   });
 
-  it('hashes the length of the message in bytes, on each side of every CompactSize boundary', () => {
+  it("hashes the message's length in bytes correctly on both sides of every CompactSize boundary", () => {
     for (const length of [0, 1, 252, 253, 254, 65_535, 65_536]) {
       const message = 'é'.repeat(length >> 1) + 'a'.repeat(length & 1);
       expect(askPeers({ address, message, signature: signed(message) })['bitcoinjs-message']).toBe(true);
@@ -91,7 +91,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(verdict('text', signature).verdict).toBe('invalid');
   });
 
-  it('refuses a signature with any one of its bits flipped', () => {
+  it('refuses a signature after any one of its bits is flipped', () => {
     const bit = fc.integer({ min: 0, max: 65 * 8 - 1 });
     fc.assert(
       fc.property(bit, (at) => {

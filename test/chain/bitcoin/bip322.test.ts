@@ -177,7 +177,7 @@ describe('the required rules for scripts', () => {
     const verdictWith = (...items: Uint8Array[]) =>
       verdictOf(at, 'text', `smp${base64.encode(RawWitness.encode(items))}`).verdict;
 
-    it('P2TR: a signature over SIGHASH_ALL in 65 bytes, as bip322-js makes it, is valid', () => {
+    it('P2TR: the 65-byte signature over SIGHASH_ALL that bip322-js makes is valid', () => {
       const theirs = String(Signer.sign(wifOf(key), at, 'text'));
       expect(RawWitness.decode(base64.decode(theirs))[0]).toHaveLength(65);
       expect(verdictOf(at, 'text', theirs)).toEqual({ verdict: 'valid' });

@@ -155,7 +155,7 @@ it.each<[string, Partial<ProofEvidence>, string]>([
 });
 
 it.each([999n, 51_000n])(
-  'two explorers, of which one shows the signed balance and the other %s sats, contradict each other and not the proof',
+  'if one explorer shows the signed balance and the other %s sats, they contradict each other, not the proof',
   (satsAtProof) => {
     expect(red(second({ satsAtProof }))).toEqual([]);
     expect(checkProof(evidence(second({ satsAtProof })))[2]).toEqual({

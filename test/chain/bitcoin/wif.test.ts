@@ -22,7 +22,7 @@ const WIKI = {
 };
 
 describe('decoding', () => {
-  it('decodes the compressed and the uncompressed form of one key, and tells which form it was', () => {
+  it('decodes the compressed and the uncompressed form of a key, and reports which form it decoded', () => {
     const compressed = decodeWif(WIKI.compressed);
     const uncompressed = decodeWif(WIKI.uncompressed);
     expect(hex.encode(compressed.secretKey)).toBe(WIKI.secretKey);

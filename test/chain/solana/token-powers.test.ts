@@ -167,7 +167,7 @@ it('reads the smallest and the largest supply and decimals of a mint', () => {
   }
 });
 
-it('bytes after a mint never make it look safer, and reads never pass the end', () => {
+it('bytes after a mint never make the mint look safer, and no read goes past the end', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
       const list = extended(base, 1, [delegate]);

@@ -11,7 +11,7 @@ it('computes the price of the recorded SOL/USDC pool to 22 digits', () => {
   expect(price).toBe('103.2711331341979095963154');
 });
 
-it('a price is at most the exact price, and lower by less than one in its last digit', () => {
+it('a price is rounded down, by less than one in its last digit', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: Q128 - 1n }),

@@ -107,7 +107,7 @@ it('recipients who open and close their accounts do not hide other recipients of
   expect(read.map((accounts) => accounts?.accountOwner)).toEqual([null, RECEIVER, null]);
 });
 
-it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {
+it('pays from a cold source account up to the allowance; the reserve is the only signer', async () => {
   const prepared = await createPayoutKind(portsWith(50n)).prepare(payout(50n));
   if (!prepared.ok) throw new Error('the payout was refused');
   const { instructions } = decodeMessage(prepared.message);

@@ -25,7 +25,7 @@ it('an epoch pays at most 1,000,000 ASRY in 30 days, for deposits of at least 1 
   });
 });
 
-it('missing epochs are created from the configured start, with the configured parameters and without claims', () => {
+it('missing epochs are created from the configured start; they have the configured parameters and no claims', () => {
   expect(missingEpochs(undefined, PROGRAM, START, START, 2)).toEqual([
     {
       number: 0,

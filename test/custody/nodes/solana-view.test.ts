@@ -320,7 +320,7 @@ eachScene(`
   expect((await view.balance(0n)).lamports).toBe(BigInt(expected));
 });
 
-it('waits for a finalized transaction that only one of two nodes shows, with an alarm after ten minutes', async () => {
+it('waits for a finalized transaction that only one of two nodes shows, and raises an alarm after ten minutes', async () => {
   const { chain, logged, clock } = setUp(
     { getTransaction: WORDS.found ?? down },
     { getTransaction: result(null) },

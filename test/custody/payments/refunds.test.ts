@@ -71,7 +71,7 @@ describe('a refund', () => {
     expect(world.refunded).toEqual([]);
   });
 
-  it('a refund on its way is shown with the reason why it waits, and with its signature', async () => {
+  it('a started refund is shown with its signature and the reason why it waits', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);

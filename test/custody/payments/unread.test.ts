@@ -115,7 +115,7 @@ describe('a transaction that no quorum returns', () => {
     expect(agenda.dueAt(UNREAD, 'one')).toBe(state.now + wait * 1_000);
   });
 
-  it('an absent transaction is not read again after another path recorded it', async () => {
+  it('an absent transaction is not read again after another call has recorded it', async () => {
     const { unread, agenda, payments } = setUp();
     await unread.read('one', 'node');
     payments.deleteUnread('one');
@@ -310,7 +310,7 @@ it('1,000 transactions that every check misses do not delay the second read of a
   expect(w.payments.dueUnread(w.state.now, 8)[0]).toBe('payment');
 });
 
-it('a planned second read becomes due even after the clock was set back, and even if its transaction was deleted', () => {
+it('a planned second read becomes due even if the clock was set back or its transaction was deleted', () => {
   const w = setUp();
   absentFrom(w, 'node', ['one'], 1);
   w.payments.deleteUnread('one');

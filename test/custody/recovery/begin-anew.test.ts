@@ -77,7 +77,7 @@ describe('the command begin-anew', () => {
     expect(await confirm()).toMatchObject({ ok: true });
   });
 
-  it('does not start while one node is far ahead, because its slot would refuse the payments of the next hour', async () => {
+  it('does not start while one node is far ahead, because with its slot the payments of the next hour would be refused', async () => {
     const { w, confirm, journal } = await lost();
     w.chain.checkFinality = async () => ({ slot: 940n, floor: 940n + 183n });
     expect(await confirm()).toMatchObject({ ok: false });

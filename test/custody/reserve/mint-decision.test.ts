@@ -241,7 +241,7 @@ const landed = (slot: bigint, blockTime: number | null): Landing => ({
 });
 
 describe('earlier mints', () => {
-  it('finds the newest landed mint by its block time, and whether the outcome of a mint is still open', () => {
+  it('finds the newest landed mint by its block time, and detects a mint whose outcome is still open', () => {
     const rows = [
       row('2026-01-01', { state: 'done', landing: landed(5n, Date.UTC(2026, 0, 1, 0, 6) / 1_000) }),
       row('2026-01-02', { state: 'done', landing: landed(9n, Date.UTC(2026, 0, 3, 0, 1) / 1_000) }),

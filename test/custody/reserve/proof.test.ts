@@ -65,7 +65,7 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('signs one proof an hour with both keys, over the figures of both chains', async () => {
+  it('signs one proof an hour with both keys, and the proof has the figures of both chains', async () => {
     const w = start();
     await w.tick();
     const proof = proofOf(await w.custody().proof());

@@ -64,7 +64,7 @@ describe('a mint with a witness', () => {
     },
   );
 
-  it('sends the witness a mint only while no other mint may still land, however often it refuses', async () => {
+  it('sends the witness a mint only while no other mint may still land, however often the witness refuses', async () => {
     const w = start();
     w.witness.failure = 'witness_refused_earlier_mint_open';
     await w.custody.wake();

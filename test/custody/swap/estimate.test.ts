@@ -155,7 +155,7 @@ describe('an estimate shows what a create call would return', () => {
     expect(seen.size).toBeGreaterThan(6);
   });
 
-  it('an estimate shows figures and opens no deposit address, and reserves and stores no operation', async () => {
+  it('an estimate shows figures, but opens no deposit address and neither reserves nor stores an operation', async () => {
     const w = createCustodianWorld();
     expect(await estimate(w)).toEqual({
       type: 'quoted',
@@ -188,7 +188,7 @@ describe('the quotes of estimates', () => {
     expect(w.bridge.quotes).toHaveLength(2);
   });
 
-  it('a refusal of the bridge is not cached, so its end is visible at once', async () => {
+  it('a refusal by the bridge is not cached, so estimates work again as soon as the bridge quotes', async () => {
     const w = rich();
     const { nextQuote } = w.bridge;
     refuse({ reason: 'pair_paused' })(w);
@@ -210,7 +210,7 @@ describe('the quotes of estimates', () => {
     expect((await w.custody.createSwap(request())).type).toBe('created');
   });
 
-  it('a client without quotes left gets its older quote, marked stale, and new quotes after a quarter of an hour', async () => {
+  it('a client that has used up its quotes gets an older quote, marked stale, and new quotes after a quarter of an hour', async () => {
     const w = rich();
     for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(at));
     w.clock.now += 60_000;

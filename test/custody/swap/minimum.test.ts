@@ -196,7 +196,7 @@ it.each<[string, StatedAmount | undefined, bigint]>([
   expect(await refusalOf(w, 707_000_001n)).toBeNull();
 });
 
-it('a known bound of the bridge refuses smaller amounts without a quote, for five minutes', async () => {
+it('for five minutes, a known bound of the bridge refuses smaller amounts without a quote', async () => {
   const w = world();
   tooLow(w, SOL);
   await refusalOf(w, SOL / 2n);
@@ -230,7 +230,7 @@ it('an amount whose fixed cost is too large shows the bound of our own limit, an
   expect(await refusalOf(w, BigInt(bound ?? 0))).toBeNull();
 });
 
-it('asks for one quote in ten minutes to find the smallest swap, and keeps the result a day while the bridge refuses', async () => {
+it('asks for at most one quote in ten minutes to find the smallest swap, and keeps the result for a day while the bridge refuses', async () => {
   const w = world();
   for (let read = 0; read < 20; read++) await w.custody.swapRoom();
   expect(w.bridge.quotes).toHaveLength(1);

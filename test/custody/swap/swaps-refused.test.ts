@@ -65,7 +65,7 @@ it.each([
   ['the bridge', 'ask for tiny amounts, which alone get a response', TINY, 'UPSTREAM_FAILED'],
   ['the bridge', 'use up the quotes of estimates', SOL, 'UPSTREAM_FAILED'],
 ])(
-  'while %s fails for five hours and callers %s, the report shows one refusal with one start',
+  'while %s fails for five hours and callers %s, the report shows a single refusal with the time of its start',
   async (failing, _callers, amount, code) => {
     const w = createCustodianWorld();
     await w.custody.wake();
