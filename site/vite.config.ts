@@ -10,6 +10,8 @@ const SHARED =
   /\/(site\/(api|parts|islands)|packages\/client|src\/core|src\/chain\/solana\/token-powers|node_modules\/hono)[/.]/;
 /** Steps of an order, and the words about powers over a token: the pages of the reserve need neither. */
 const NOT_FOR_MOST = /\/(parts\/steps\.tsx|token-powers\.ts)$/;
+/** Names that two pages show: `parts` would merge them into the scripts of a page that does not. */
+const FOR_FEW = /\/parts\/source-name\.ts$/;
 /** One script per page and one style/** One script per page and one style sheet, with a manifest of their hashed names. */
 export const siteConfig: InlineConfig = {
   root: SITE,
@@ -57,7 +59,7 @@ export const siteConfig: InlineConfig = {
             },
             {
               name: 'parts',
-              test: SHARED,
+              test: (id) => SHARED.test(id) && !FOR_FEW.test(id),
               minShareCount: 2,
               entriesAware: true,
               entriesAwareMergeThreshold: 6_000,

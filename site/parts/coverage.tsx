@@ -1,6 +1,5 @@
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
 import { type Minter, minterOf } from '../../src/chain/solana/mint-keys.ts';
-import type { VenueName } from '../../src/providers/price-venues.ts';
 import type { Query } from '../api/query.ts';
 import { amountOf, sats } from './format.ts';
 
@@ -65,31 +64,4 @@ export function solanaSources({ sources }: Reserves['solana']): string {
   if (sources === undefined) return 'number of sources unknown';
   if (sources.length === 0) return 'no source responds';
   return sources.length === 1 ? 'one source' : `${sources.length} sources`;
-}
-
-/** Kinds of sources that the service numbers, because they have no host name of their own. */
-const KINDS: Readonly<Record<string, string>> = {
-  'solana-rpc': 'Solana node',
-  'solana-read': 'Solana node for reads',
-  esplora: 'Bitcoin explorer',
-  relay: 'Nostr relay',
-};
-
-const VENUES: Readonly<Record<VenueName, string>> = {
-  hyperliquid: 'Hyperliquid, prices',
-  coinbase: 'Coinbase, prices',
-  kraken: 'Kraken, prices',
-};
-
-const NAMES: Readonly<Record<string, string>> = {
-  ...VENUES,
-  'near-intents': 'NEAR Intents, the bridge',
-  orca: 'Orca, pools',
-  changenow: 'ChangeNOW, exchanges',
-};
-
-/** A source as a reader knows it: its host, its own name, or its kind with a number. */
-export function sourceName(name: string): string {
-  const [, kind = '', number = ''] = /^(.+)-(\d+)$/.exec(name) ?? [];
-  return NAMES[name] ?? (KINDS[kind] === undefined ? name : `${KINDS[kind]} ${number}`);
 }

@@ -1,12 +1,13 @@
 import type { Reserves, Status } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
-import { explorersDiffer, sourceName } from './coverage.tsx';
+import { explorersDiffer } from './coverage.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { amountOf, count, counted, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
 import { waitingText } from './rhythm.ts';
+import { sourceName } from './source-name.ts';
 import { sourcesText, statusKind, statusSentence, swapsText } from './status-sentence.ts';
 import { detailText } from './swap-progress.tsx';
 import { Folded, Table } from './table.tsx';

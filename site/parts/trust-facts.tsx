@@ -14,10 +14,10 @@ import {
   coverageOf,
   coverageText,
   solanaSources,
-  sourceName,
 } from './coverage.tsx';
 import { Age } from './freshness.tsx';
 import { proofRhythm } from './rhythm.ts';
+import { sourceName } from './source-name.ts';
 import { Tile } from './tile.tsx';
 import { Foreign } from './token-text.tsx';
 

@@ -208,7 +208,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
         ],
         ['coinbase, kraken };', 'coinbase, kraken, bitstamp };'],
       ],
-      'site/parts/coverage.tsx': [
+      'site/parts/source-name.ts': [
         ["kraken: 'Kraken, prices',", "kraken: 'Kraken, prices', bitstamp: 'Bitstamp, prices',"],
       ],
     },
