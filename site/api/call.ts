@@ -23,7 +23,7 @@ export type Failure = {
   readonly retryAfterSeconds: number | null;
   /** For the operator's log; null when the service was not reached. */
   readonly requestId: string | null;
-  /** Whether the service failed, rather than this request: the page reports it once for all its parts. */
+  /** Whether the service or a source of it failed, rather than this request. The page says once that the service was not reached. */
   readonly isOutage: boolean;
   readonly details: Readonly<Record<string, unknown>>;
 };
@@ -75,7 +75,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   pay_missing_amount: 'Pay the missing amount to the same request.',
   poll_status: 'It is in progress. Follow its status.',
   report_request_id: 'Send the operator the request id below.',
-  retry_later: 'Nothing was lost. Try again in a moment.',
+  retry_later: 'It is temporary: try again in a moment.',
   retry_with_new_key: 'Nothing moved. Start again.',
   retry_with_same_key: REPEAT_IS_SAFE,
   top_up_wallet: 'The reserve has too little SOL right now. Choose a smaller amount.',
@@ -103,7 +103,7 @@ export function failureOf(failure: ApiFailure): Failure {
   if (failure.kind === 'invalid') return failureFrom(failure.cause);
   if (failure.kind !== 'refused')
     return {
-      ...unreached(`The service returned an unexpected response (status ${failure.status}).`),
+      ...unreached(`The service does not respond (status ${failure.status}).`),
       code: 'NO_ANSWER',
       next: 'Try again in a moment.',
     };
@@ -112,7 +112,7 @@ export function failureOf(failure: ApiFailure): Failure {
   const step = NEXT_STEPS[action ?? ''] ?? 'Try again in a moment.';
   return {
     code,
-    text: error,
+    text: code === 'UPSTREAM_FAILED' ? 'A source of this service failed.' : error,
     next: wait === undefined ? step : `${step} Please wait ${waitText(wait)}.`,
     retryAfterSeconds: wait ?? null,
     requestId: requestId || null,
@@ -147,6 +147,9 @@ export async function call<Name extends OperationName>(
   throw new CallFailed(isRepeatable ? { ...failure, next: REPEAT_IS_SAFE } : failure);
 }
 
+/** What is deployed with the pages could not be loaded. */
+export const siteUnreached = (): CallFailed => new CallFailed(unreached(TRANSFER_FAILURES.network));
+
 /** A file that is deployed with the pages. @throws CallFailed */
 export const readSiteFile = async <T>(path: string): Promise<T> => JSON.parse(await readSiteText(path));
 
@@ -158,7 +161,7 @@ export async function readSiteText(path: string): Promise<string> {
   } catch {
     // Same as for a failing status.
   }
-  throw new CallFailed(unreached(TRANSFER_FAILURES.network));
+  throw siteUnreached();
 }
 
 export const failureFrom = (thrown: unknown): Failure =>

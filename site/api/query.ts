@@ -194,7 +194,7 @@ export function retryFailed(): void {
   for (const feed of feeds.values()) if (feed.state.failure?.isOutage) feed.refresh();
 }
 
-/** The distinct outages among the newest reads of this page. */
+/** The distinct failures to reach the service among the newest reads of this page. */
 export function useOutages(): readonly Failure[] {
   const [, setRound] = useState(0);
   useEffect(() => {
@@ -203,7 +203,7 @@ export function useOutages(): readonly Failure[] {
     return () => failureListeners.delete(changed);
   }, []);
   const outages = [...feeds.values()].flatMap(({ state: { failure } }) =>
-    failure?.isOutage ? [[failure.text, failure] as const] : [],
+    failure?.isOutage && failure.requestId === null ? [[failure.text, failure] as const] : [],
   );
   return [...new Map(outages).values()];
 }

@@ -23,25 +23,17 @@ export function ShortfallBar({ value, failure }: Pick<Query<AbsrSummary>, 'value
   );
 }
 
-/** Every distinct outage among the reads of this page, in one place. */
+/** That the service does not respond, in one place. A source that fails is named where its figures are missing. */
 function Outages() {
   const outages = useOutages();
   if (outages.length === 0) return null;
   return (
     <div class="wide">
       <div class="notice bad" role="alert">
-        {outages.map(({ text, next, code, requestId }) => (
+        {outages.map(({ text, next }) => (
           <p>
-            <strong>{text}</strong> {next}{' '}
-            <span class="fine">
-              <code>{code}</code>
-              {requestId === null ? null : (
-                <>
-                  {' '}
-                  · request <code>{requestId}</code>
-                </>
-              )}
-            </span>
+            <strong>{text}</strong> {next} Figures that are shown were read before. The chains do not depend
+            on this service.
           </p>
         ))}
         <button type="button" class="quiet" onClick={retryFailed}>

@@ -1,13 +1,13 @@
 import type { Child } from 'hono/jsx';
 import type { Query } from '../api/query.ts';
 import { AsOf } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { Failed, Unavailable, Waiting } from './notice.tsx';
 
 type Dated = { readonly as_of?: string | null; readonly stale?: boolean };
 
 /**
  * What a part of a page shows of a read: a waiting text, its failure, or its value with the value's age. An outage
- * is reported once at the top of the page, so the part itself only shows that it has no value.
+ * of the service is reported once at the top of the page, so the part itself only shows that it has no value.
  */
 export function Loaded<T extends object>({
   query: { value, failure, refresh },
@@ -38,9 +38,5 @@ export function Loaded<T extends object>({
     const text = <Waiting what={waiting} />;
     return card ? <div class="card">{text}</div> : text;
   }
-  return failure.isOutage ? (
-    <p class="empty">Not available right now.</p>
-  ) : (
-    <Failed failure={failure} retry={refresh} />
-  );
+  return failure.isOutage ? <Unavailable failure={failure} /> : <Failed failure={failure} retry={refresh} />;
 }

@@ -58,6 +58,19 @@ export function Failed({ failure, retry }: { failure: Failure | null; retry?: ()
   );
 }
 
+/** In place of figures: that a source failed, unless the page says that the service was not reached. */
+export const Unavailable = ({ failure: { text, requestId } }: { failure: Failure }) => (
+  <p class="empty">
+    Not available right now.
+    {requestId === null ? null : (
+      <>
+        {' '}
+        {text} <a href="/status">Which one</a>
+      </>
+    )}
+  </p>
+);
+
 export const Notice = ({
   kind,
   title,

@@ -3,6 +3,7 @@ import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { type Query, useQuery } from '../api/query.ts';
 import { roundedUp, sol } from './format.ts';
 import { InDollars } from './in-dollars.tsx';
+import { Unavailable } from './notice.tsx';
 import type { TokenDraft } from './token-draft.ts';
 
 export type TokenQuote = Answer<'quoteToken'>;
@@ -39,10 +40,17 @@ export function AtMost({ lamports, what = 'At most' }: AtMostProps) {
   );
 }
 
+type PriceProps = { readonly what: string; readonly of: (quote: TokenQuote) => number };
+
+/** A price of the operator, or why it cannot be read. */
+function Price({ what, of }: PriceProps) {
+  const { value, failure } = useTokenQuote();
+  if (value === null && failure !== null) return <Unavailable failure={failure} />;
+  return <AtMost what={what} lamports={value === null ? undefined : of(value)} />;
+}
+
 /** The price of a token before its form is opened. */
-export const CreationPrice = () => (
-  <AtMost what="A token: at most" lamports={useTokenQuote().value?.max_lamports} />
-);
+export const CreationPrice = () => <Price what="A token: at most" of={(quote) => quote.max_lamports} />;
 
 /**
  * What the first transfer of a token to a new holder costs the sender, above the network fee.
@@ -55,7 +63,7 @@ export function accountRent(breakdown: Readonly<Record<string, string>> | null |
 
 /** The price of listing a token that was created elsewhere. */
 export const ListingPrice = () => (
-  <AtMost what="A listing: at most" lamports={useTokenQuote().value?.listing_max_lamports} />
+  <Price what="A listing: at most" of={(quote) => quote.listing_max_lamports} />
 );
 
 /** What each of the operator's two prices buys. The service sends no transaction for a listing. */

@@ -85,7 +85,7 @@ describe('failures are shown in words with a next step', () => {
     ['nothing at all', new Response(null, { status: 500 }), 500],
   ])('shows an unreadable response as text with a next step: %s', async (_name, response, status) => {
     answering(async () => response);
-    expect((await failed()).text).toBe(`The service returned an unexpected response (status ${status}).`);
+    expect((await failed()).text).toBe(`The service does not respond (status ${status}).`);
   });
 
   const refused = {
