@@ -6,6 +6,7 @@ import { Chart } from './chart.tsx';
 import { Choices } from './choices.tsx';
 import { amountOf, changeSince, count, counted, fromUnixSeconds, instant } from './format.ts';
 import { Loaded } from './loaded.tsx';
+import { Awaited, Ground } from './verdict.tsx';
 
 type Proofs = ProofHistory['proofs'];
 type Period = 'day' | 'month' | 'all';
@@ -53,6 +54,42 @@ export function captionOf(
   const signed = BigInt(Math.floor(headroom));
   const since = changeSince(signed, proof.timestamp, coverage?.gapSatoshis, coverage?.as_of);
   return `At the last signed proof: ${amountOf(signed, 'sat')} of headroom${since}.`;
+}
+
+const useNewest = () => useQuery('listProofs', { limit: HOURS }, POLL_MS);
+const useMonth = () => useQuery('listProofs', { every: 'day', limit: DAYS });
+
+/** How many of these proofs with ABSR signed a reserve that covers it, and the day of the first; null without one. */
+export function coveredAmong(
+  proofs: Proofs,
+): { readonly covered: number; readonly all: number; readonly since: string } | null {
+  const distinct = [...new Map(proofs.map((proof) => [proof.hash, proof])).values()];
+  const rows = distinct.flatMap((proof) => headroomOf(proof) ?? []);
+  const times = distinct.filter((proof) => headroomOf(proof) !== null).map(({ timestamp }) => timestamp);
+  const [first] = times.sort();
+  if (first === undefined) return null;
+  return { covered: rows.filter((sats) => sats >= 0).length, all: rows.length, since: first.slice(0, 10) };
+}
+
+/** Since when ABSR was covered, by the proofs that the chart of the page has read. */
+export function CoveredSince() {
+  const [newest, month] = [useNewest(), useMonth()];
+  if (newest.failure ?? month.failure) return <Ground>Earlier proofs cannot be read.</Ground>;
+  if (newest.value === null || month.value === null) return <Awaited about="Since when ABSR was covered" />;
+  const found = coveredAmong([...newest.value.proofs, ...month.value.proofs]);
+  if (found === null) return <Ground>No proof of an ABSR supply is signed yet.</Ground>;
+  const { covered, all, since } = found;
+  const isAll = covered === all;
+  const which = isAll
+    ? all === 1
+      ? 'the only proof'
+      : `all ${count(all)} proofs`
+    : `${count(covered)} of ${count(all)} proofs`;
+  return (
+    <Ground isGood={isAll}>
+      Covered in {which} since {since}.
+    </Ground>
+  );
 }
 
 /** Reserve and supply as signed in each proof, or the sats above the supply. */
@@ -128,7 +165,7 @@ function History({ newest }: { newest: Proofs }) {
   const [period, setPeriod] = useState<Period>('month');
   const [view, setView] = useState<View>('both');
   const coverage = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.coverage ?? null;
-  const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
+  const month = useMonth().value?.proofs ?? [];
   const all = useAllDays(period === 'all') ?? month;
   const [first] = newest;
   if (first === undefined || newest.length < FEWEST) return <NoChart proofs={newest} />;
@@ -154,7 +191,7 @@ function History({ newest }: { newest: Proofs }) {
 }
 
 export function ReserveHistory() {
-  const newest = useQuery('listProofs', { limit: HOURS }, POLL_MS);
+  const newest = useNewest();
   return (
     <Loaded
       query={newest}

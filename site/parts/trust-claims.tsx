@@ -32,8 +32,10 @@ type ClaimFacts = {
 const Link = ({ href, children }: { href: string | null; children: string }) =>
   href === null ? <span>{children}</span> : <OnChain href={href}>{children}</OnChain>;
 
-/** Each statement with the place where a reader sees it. */
-function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (readonly [string, Child])[] {
+type Shown = readonly [text: string, where: Child, oldSince?: string | null];
+
+/** Each statement with the place where a reader sees it, and the time of a figure that could not be read again. */
+function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly Shown[] {
   const { balanceSatoshis: held = null, address = null } = reserves?.bitcoin ?? {};
   const bitcoinUrl = address === null ? null : bitcoinAddressUrl(address);
   const mintUrl = mint === null ? null : solanaAddressUrl(mint);
@@ -42,6 +44,7 @@ function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (reado
     [
       held === null ? 'How many sats the reserve holds.' : `The reserve holds ${amountOf(held, 'sat')}.`,
       <Link href={bitcoinUrl}>Its Bitcoin address</Link>,
+      reserves?.bitcoin.stale ? reserves.bitcoin.as_of : null,
     ],
     [
       supply === null ? 'How many ABSR exist.' : `${sats(supply)} ABSR exist.`,
@@ -98,9 +101,15 @@ export function TrustClaims() {
       <div class="stack">
         <h3>You can verify on the chains</h3>
         <ul class="rights">
-          {shownOf(facts).map(([text, where]) => (
-            <li class="good">
-              {text} <span class="fine detail">{where}</span>
+          {shownOf(facts).map(([text, where, oldSince = null]) => (
+            <li class={oldSince === null ? 'good' : 'open'}>
+              {text}{' '}
+              {oldSince === null ? null : (
+                <>
+                  Read <Moment iso={oldSince} />, and not again since.{' '}
+                </>
+              )}
+              <span class="fine detail">{where}</span>
             </li>
           ))}
         </ul>

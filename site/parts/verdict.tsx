@@ -101,7 +101,13 @@ export function VerdictLine({ verdict, asked, shownAt = null }: VerdictLineProps
 const IDLE: CheckState = { type: 'idle' };
 
 /** The verdict with the age of the figures above it, which are as old as the oldest of them, and what it rests on. */
-export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
+type CoverVerdictProps = {
+  readonly check?: CheckState;
+  /** A ground that only some pages have. */
+  readonly children?: Child;
+};
+
+export function CoverVerdict({ check = IDLE, children }: CoverVerdictProps) {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
   const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   const { stale, away } = together(reserves, summary);
@@ -126,6 +132,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
         <Snapshot balance={reserves.value?.bitcoin} />
         <Minting reserves={reserves} />
         <Origins reserves={reserves} />
+        {children}
         <li class="warn">
           No redemption, and the operator can move the BTC. <a href="/trust#redemption">Why</a>
         </li>
@@ -137,29 +144,42 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
 type GroundProps = {
   /** Absent while its fact is not known, or still awaited. */
   readonly isGood?: boolean;
-  /** Null while the fact is awaited. */
   readonly children: Child;
 };
 
-/** A fact below the verdict. It keeps its line while it loads. */
-const Ground = ({ isGood, children }: GroundProps) => (
-  <li class={isGood ? 'good' : isGood === false ? 'warn' : 'open'}>
-    {children ?? <span class="skeleton" aria-hidden="true" />}
-  </li>
+/** A fact below the verdict. */
+export const Ground = ({ isGood, children }: GroundProps) => (
+  <li class={isGood ? 'good' : isGood === false ? 'warn' : 'open'}>{children}</li>
 );
 
-/** How many sources show the BTC and the supply. A supply from one source alone is neither good nor a warning. */
+/** A fact that is awaited keeps its line. Without scripts it never arrives, so the line says what is not shown. */
+export const Awaited = ({ about }: { about: string }) => (
+  <Ground>
+    <span class="skeleton" aria-hidden="true" />
+    <noscript>{about}: not shown without JavaScript.</noscript>
+  </Ground>
+);
+
+/** How many sources show the BTC and the supply. A supply from one source alone, or an old read, is neither good nor a warning. */
 const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
-  if (value === null) return <Ground>{failure === null ? null : 'No source shows the BTC.'}</Ground>;
+  if (value === null && failure === null) return <Awaited about="Which sources show the figures" />;
+  if (value === null) return <Ground>No source shows the BTC.</Ground>;
   const { bitcoin, solana } = value;
   const isOne = bitcoin.agreed === true && (solana.sources?.length ?? 0) < 2;
+  const isOld = value.stale || failure !== null;
   return (
-    <Ground {...(isOne ? {} : { isGood: bitcoin.agreed === true })}>
+    <Ground {...(isOne || isOld ? {} : { isGood: bitcoin.agreed === true })}>
       BTC at{' '}
       <code title={bitcoin.address ?? ''}>
         {bitcoin.address === null ? 'no address' : shortened(bitcoin.address)}
       </code>
       : {bitcoinSources(bitcoin)}. ABSR supply: {solanaSources(solana)}.
+      {isOld && value.as_of !== null ? (
+        <>
+          {' '}
+          Read <Age iso={value.as_of} />, and not again since.
+        </>
+      ) : null}
     </Ground>
   );
 };
@@ -169,18 +189,17 @@ type Balance = Reserves['bitcoin'];
 /** What the Bitcoin key and the Solana key signed last, how old it is, and how the reserve has changed since. */
 function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
-  if (proof === null) return <Ground>{failure === null ? null : 'No signed figures can be read.'}</Ground>;
+  if (proof === null && failure === null) return <Awaited about="What the keys signed last" />;
+  if (proof === null) return <Ground>No signed figures can be read.</Ground>;
+  const signed = BigInt(proof.figures.reserveSatoshis);
+  const held = balance?.balanceSatoshis;
+  const change = changeSince(signed, proof.timestamp, held, balance?.as_of);
+  const hasLess = change !== '' && held != null && BigInt(held) < signed;
   return (
-    <Ground isGood>
-      Bitcoin key and Solana key <a href="/reserves#signed">signed</a>{' '}
-      {amountOf(proof.figures.reserveSatoshis, 'sat')} <Age iso={proof.timestamp} />
-      {changeSince(
-        BigInt(proof.figures.reserveSatoshis),
-        proof.timestamp,
-        balance?.balanceSatoshis,
-        balance?.as_of,
-      )}
-      .
+    <Ground {...(hasLess ? {} : { isGood: true })}>
+      Bitcoin key and Solana key <a href="/reserves#signed">signed</a> {amountOf(signed, 'sat')}{' '}
+      <Age iso={proof.timestamp} />
+      {change}.
     </Ground>
   );
 }
@@ -189,7 +208,8 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
 function Origins({ reserves: { value, failure } }: { reserves: Query<Reserves> }) {
   const balance = value?.bitcoin.balanceSatoshis ?? null;
   const sums = useSums(balance);
-  if (sums === null || (value === null && failure === null)) return <Ground>{null}</Ground>;
+  if (sums === null || (value === null && failure === null))
+    return <Awaited about="Where the sats came from" />;
   if (sums === undefined || balance === null)
     return <Ground>Where the sats came from cannot be read.</Ground>;
   const { explained, unexplained, unknown, isWhole } = sums;
@@ -211,8 +231,8 @@ function Origins({ reserves: { value, failure } }: { reserves: Query<Reserves> }
 /** Who can mint ABSR, as the chain shows it. */
 const Minting = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
   const minter = absrMinter(value?.solana ?? null);
-  if (minter === null)
-    return <Ground>{value === null && failure === null ? null : 'Who can mint ABSR is not known.'}</Ground>;
+  if (value === null && failure === null) return <Awaited about="Who can mint ABSR" />;
+  if (minter === null) return <Ground>Who can mint ABSR is not known.</Ground>;
   return (
     <Ground isGood={minter === 'nobody'}>
       {MINTERS[minter]} {minter === 'nobody' ? null : <a href="/trust#keys">Whose</a>}
