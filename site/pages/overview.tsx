@@ -3,9 +3,10 @@ import { Live, type Page } from '../layout.tsx';
 import { NewestTokens } from '../parts/newest-tokens.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
-import { Hero } from '../parts/overview-hero.tsx';
+import { Acts, Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
+import { AbsrPurpose } from '../parts/token-card.tsx';
 import { CreationPrice } from '../parts/token-price.tsx';
 
 const History = () => (
@@ -32,7 +33,10 @@ const History = () => (
 const Made = () => (
   <section>
     <h2>Make your own token</h2>
-    <p>A name on Solana, a picture in wallets, and a page to share. Sluice keeps no right over it.</p>
+    <p>
+      A name on Solana, a picture in wallets, and a page to share. Sluice keeps no right over supply, name or
+      balances; it serves the description and the picture link.
+    </p>
     <div class="live" data-island="newest">
       <NewestTokens />
     </div>
@@ -96,6 +100,13 @@ export const overview: Page = {
             Sluice swaps SOL for BTC in public, and counts each sat on Solana as one ABSR. You can see what
             the operator does with it, but not prevent it: <a href="/trust#wrong">what can go wrong</a>.
           </p>
+          <div class="hero-more">
+            <h2 class="minor">What ABSR is for</h2>
+            <AbsrPurpose />
+            <div data-island="acts">
+              <Acts />
+            </div>
+          </div>
         </div>
         <div class="hero-check">
           <Live name="hero" json="/api/arbitrage/summary">

@@ -37,17 +37,19 @@ type VerifyPanelProps = {
   readonly isListed?: boolean;
   /** What stands above the verdict. */
   readonly children?: Child;
+  /** A ground of the verdict that only this page has. */
+  readonly ground?: Child;
 };
 
 /** Whether the reserve covers the supply, what both keys signed, and the check of that proof. */
-export function VerifyPanel({ isListed = false, children }: VerifyPanelProps) {
+export function VerifyPanel({ isListed = false, children, ground }: VerifyPanelProps) {
   const { state, run } = useProofCheck();
   return (
     <section class="verdict-card" aria-label="Reserve and supply">
       {children}
-      <CoverVerdict check={state} />
+      <CoverVerdict check={state}>{ground}</CoverVerdict>
       <div class="row">
-        <button type="button" onClick={run} disabled={state.type === 'running'}>
+        <button type="button" id="check-now" onClick={run} disabled={state.type === 'running'}>
           {state.type === 'done' ? 'Check again' : 'Check it now'}
         </button>
         {state.type === 'idle' ? <CheckNote /> : null}
