@@ -254,12 +254,28 @@ export const Document = ({ page, assets }: { page: Page; assets: Assets }) => (
   </html>
 );
 
-/** A part that scripts render. Without scripts it is hidden, and a line links to the same data as JSON. */
-export const Live = ({ name, children, json }: { name: string; children?: Child; json?: string }) => (
+type LiveProps = {
+  readonly name: string;
+  readonly children?: Child;
+  /** Where the same data is without scripts. */
+  readonly json?: string;
+  /** Whether the part is a form, whose calls `/llms.txt` describes. */
+  readonly isForm?: boolean;
+};
+
+/** A part that scripts render. Without scripts it is hidden, and a line says where the same is without them. */
+export const Live = ({ name, children, json, isForm = false }: LiveProps) => (
   <>
     <div data-island={name} class="live">
       {children}
     </div>
+    {isForm ? (
+      <noscript>
+        <p class="card plain">
+          This form needs JavaScript. The API does the same without it: <a href="/llms.txt">/llms.txt</a>
+        </p>
+      </noscript>
+    ) : null}
     {json === undefined ? null : (
       <noscript>
         <p class="card plain">

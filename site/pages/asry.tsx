@@ -40,7 +40,7 @@ export const asry: Page = {
         <section>
           <h2>Pay and claim</h2>
           <p>Connect a wallet and approve one payment. The reward goes to the same wallet.</p>
-          <Live name="claim" json="/llms.txt">
+          <Live name="claim" isForm>
             <AsryClaimForm />
           </Live>
         </section>

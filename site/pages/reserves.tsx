@@ -11,7 +11,7 @@ import { VerifyPanel } from '../parts/verify-panel.tsx';
 const Terminal = ({ assets }: { assets: Assets }) => (
   <section id="terminal">
     <h2>The same check from a terminal</h2>
-    <TerminalCheck source={assets.release.source} isDemonstration={assets.isDemonstration} />
+    <TerminalCheck {...assets} />
   </section>
 );
 

@@ -59,7 +59,7 @@ export const newToken: Page = {
       <Title name="Create a token">
         Name, symbol, supply and wallet; the rest is optional. You see the exact price before you pay.
       </Title>
-      <Live name="creator" json="/llms.txt">
+      <Live name="creator" isForm>
         <TokenCreator />
       </Live>
       <section>

@@ -62,7 +62,11 @@ const Check = ({ assets }: { assets: Assets }) => (
       <TrustClaims />
     </Live>
     <h3>Without trusting this site</h3>
-    <TerminalCheck source={assets.release.source} isDemonstration={assets.isDemonstration} />
+    <p>
+      If this site is down, the chains are not: any explorer shows the sats of the address and the ABSR
+      supply. Only the signed proofs come from here.
+    </p>
+    <TerminalCheck {...assets} />
   </section>
 );
 

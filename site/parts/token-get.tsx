@@ -28,7 +28,7 @@ const Source = ({ official }: Pick<TokenRecord, 'official'>) => {
 const Market = ({ mint, trade }: { mint: string; trade: Trade }) => {
   switch (trade.type) {
     case 'reading':
-      return <p class="fine">Looking for a market price in the pools of this site.</p>;
+      return <p class="fine by-script">Looking for a market price in the pools of this site.</p>;
     case 'not_known':
       return <p class="fine">Market price not known: a pool of this site cannot be read.</p>;
     case 'none':

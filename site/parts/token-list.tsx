@@ -151,8 +151,11 @@ export function TokenBrowser() {
   return (
     <>
       <div class="field half">
-        <label for="token-search">Search by name, symbol or address</label>
+        <label class="by-script" for="token-search">
+          Search by name, symbol or address
+        </label>
         <input
+          class="by-script"
           id="token-search"
           type="search"
           autocomplete="off"

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'hono/jsx';
+import type { Assets } from '../build/assets.ts';
 import { PUBLIC_SOURCES } from '../build/host-files.ts';
 import { CheckSource } from './check-source.tsx';
 import { CopyBlock } from './copyable.tsx';
@@ -6,9 +7,10 @@ import { CopyBlock } from './copyable.tsx';
 /**
  * The check of this site from a terminal, with its own address.
  * @param source web address of the repository; null in a demonstration, whose folder has the check
+ * @param built origin that the build knows, for a reader without scripts; empty if it knows none
  */
-export function VerifyCommand({ source }: { source: string | null }) {
-  const [origin, setOrigin] = useState('https://<this site>');
+export function VerifyCommand({ source, built = '' }: { source: string | null; built?: string }) {
+  const [origin, setOrigin] = useState(built || 'https://<this site>');
   useEffect(() => setOrigin(location.origin), []);
   const check = `npm run verify -- ${origin}`;
   return (
@@ -23,10 +25,10 @@ export function VerifyCommand({ source }: { source: string | null }) {
   );
 }
 
-type TerminalCheckProps = { readonly source: string; readonly isDemonstration: boolean };
+type TerminalCheckProps = Pick<Assets, 'release' | 'isDemonstration' | 'origin'>;
 
 /** The command with what it runs. The element's data let a page's script render the command again. */
-export const TerminalCheck = ({ source, isDemonstration }: TerminalCheckProps) => (
+export const TerminalCheck = ({ release: { source }, isDemonstration, origin }: TerminalCheckProps) => (
   <>
     <p>
       {isDemonstration
@@ -35,7 +37,7 @@ export const TerminalCheck = ({ source, isDemonstration }: TerminalCheckProps) =
       Both run <CheckSource source={source} />.
     </p>
     <div data-island="command" {...(isDemonstration ? {} : { 'data-source': source })}>
-      <VerifyCommand source={isDemonstration ? null : source} />
+      <VerifyCommand source={isDemonstration ? null : source} built={origin} />
     </div>
   </>
 );

@@ -30,6 +30,57 @@ it.each(LIVE_PAGES)('%s shows once that the service is unavailable, and the next
   await expectAccessible(page);
 });
 
+const FAILED = {
+  ...{ error_code: 'UPSTREAM_FAILED', error: 'The upstream service solana-sale-1 failed.' },
+  ...{ action: 'retry_later', retryable: true, request_id: 'r-9', details: { upstream: 'solana-sale-1' } },
+};
+
+it('a source that fails is named where its figures are missing, and not above the headline', async () => {
+  const isPrice = (path: string): boolean => path.startsWith('/api/tokens/quote');
+  visited = await visit('/', {}, async (page) => {
+    await page.route('**/api/tokens/quote**', (route) => route.fulfill({ status: 503, json: FAILED }));
+    await page.route('**/read?**', async (route) => {
+      const paths = new URL(route.request().url()).searchParams.getAll('of');
+      const response = await route.fetch();
+      const parts: object[] = await response.json();
+      const json = parts.map((part, index) =>
+        isPrice(paths[index] ?? '') ? { ...part, status: 503, body: JSON.stringify(FAILED) } : part,
+      );
+      await route.fulfill({ response, json });
+    });
+  });
+  const { page } = visited;
+  await page.locator('[data-island="price"]').getByText('A source of this service failed.').waitFor();
+  expect(await page.locator('.notice.bad').count()).toBe(0);
+  expect(await page.locator('main').innerText()).not.toContain('Nothing was lost');
+  await expectAccessible(page);
+});
+
+it.each([
+  [
+    '/',
+    /Where the sats came from: not shown without JavaScript/,
+    /which see your IP address|Create a token,/,
+  ],
+  ['/reserves', /Where the sats came from: not shown without JavaScript/, /which see your IP address/],
+  ['/tokens', /not a recommendation/, /Search by name/],
+  [
+    '/asry',
+    /read 2026.*This form needs JavaScript|This form needs JavaScript.*read 2026/s,
+    /not known at the moment/i,
+  ],
+])(
+  'without scripts, %s says what it does not show, and has no control that does nothing',
+  async (path, text, dead) => {
+    visited = await visit(path, { javaScriptEnabled: false });
+    const { page } = visited;
+    const shown = await page.locator('body').innerText();
+    expect(shown).toMatch(text);
+    expect(shown).not.toMatch(dead);
+    expect(await page.locator('.search-button:visible, input:visible').count()).toBe(0);
+  },
+);
+
 /** The page as a Worker serves it that could not read the first figures. */
 const withoutFirstAnswers = (page: Page) =>
   page.route('**/reserves', async (route) => {
@@ -107,7 +158,7 @@ it('the page keeps its figures while the Worker is down, and later shows which u
   await control('POST /worker/kill');
   // A Worker that has just started has no older result of its checks.
   try {
-    await page.getByText('The service returned an unexpected response (status 502).').waitFor();
+    await page.getByText('The service does not respond (status 502).').waitFor();
     expect(await page.getByRole('heading', { name: 'Sources' }).isVisible()).toBe(true);
     await control('POST /faults', { upstream: 'kraken', kind: '500' });
     // The page's own repetitions would take the button away before it is pressed.

@@ -31,7 +31,9 @@ it.each([
 ])(
   'with demonstration %s, the terminal check names sources that have its chains',
   (isDemonstration, ...texts) => {
-    const html = String(TerminalCheck({ source: 'https://source.test', isDemonstration }));
+    const release = { version: '1.0.0', commit: null, source: 'https://source.test' };
+    const html = String(TerminalCheck({ release, isDemonstration, origin: 'https://sluice.test' }));
+    expect(html).toContain('npm run verify -- https://sluice.test');
     for (const text of texts) expect(html).toContain(text);
     expect(html.includes('mempool.space')).toBe(!isDemonstration);
   },
