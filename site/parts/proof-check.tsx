@@ -5,7 +5,8 @@
 import { useState } from 'hono/jsx';
 import type { CurrentProof } from '../../packages/client/src/index.ts';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
-import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
+import { call, type Failure, failureFrom, readSiteFile, siteUnreached } from '../api/call.ts';
+import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { PUBLIC_SOURCES, type Sources } from '../build/host-files.ts';
 import { CopyButton } from './copyable.tsx';
 import { Away, isDemonstration, OnChain, solanaAddressUrl } from './explorer-links.tsx';
@@ -24,8 +25,17 @@ export type CheckState =
   | ({ readonly type: 'done'; readonly at: string } & Checked)
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** Nothing is loaded and no other origin is contacted before `run`. */
+const loadVerify = () =>
+  import('../verify/evidence.ts').catch(() => {
+    throw siteUnreached();
+  });
+
+/**
+ * Nothing is loaded and no other origin is contacted before `run`. The check needs only the chains once it is loaded:
+ * while the service does not respond, it checks the proof that the page has.
+ */
 export function useProofCheck(): { readonly state: CheckState; run(): Promise<void> } {
+  const { value: shown } = useQuery('getProof', {}, PROOF_POLL_MS);
   const [state, setState] = useState<CheckState>({ type: 'idle' });
   return {
     state,
@@ -37,9 +47,13 @@ export function useProofCheck(): { readonly state: CheckState; run(): Promise<vo
       };
       show({});
       try {
+        const newest = call('getProof', {}).catch((thrown: unknown) => {
+          if (shown === null) throw thrown;
+          return { value: shown };
+        });
         const [{ verify }, { value: proof }, sources] = await Promise.all([
-          import('../verify/evidence.ts'),
-          call('getProof', {}),
+          loadVerify(),
+          newest,
           readSiteFile<Sources>('/verify-sources.json'),
         ]);
         show({ proof, sources });
@@ -240,8 +254,26 @@ function verdictOf(
   return ['good', 'All six checks pass.', ''];
 }
 
+/** The check comes from the service; what it compares does not. */
+const NotLoaded = ({ retry }: { retry: () => void }) => (
+  <div class="notice bad" role="alert">
+    <p>
+      <strong>This service does not respond, so its check cannot be loaded.</strong> The chains do not depend
+      on it: the explorers above show the BTC and the supply.
+    </p>
+    <button type="button" class="quiet" onClick={retry}>
+      Try again
+    </button>
+  </div>
+);
+
 export function CheckVerdict({ state, retry }: { state: CheckState; retry: () => void }) {
-  if (state.type === 'failed') return <Failed failure={state.failure} retry={retry} />;
+  if (state.type === 'failed')
+    return state.failure.isOutage && state.failure.requestId === null ? (
+      <NotLoaded retry={retry} />
+    ) : (
+      <Failed failure={state.failure} retry={retry} />
+    );
   if (state.type !== 'done') return null;
   const [kind, text, next] = verdictOf(state.lines);
   return (
@@ -263,7 +295,7 @@ const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host).join(
 
 /** Who is asked, and what they learn. */
 export const CheckNote = () => (
-  <span class="fine">
+  <span class="fine by-script">
     Your browser asks {isDemonstration() ? 'two simulated explorers' : EXPLORERS} and a Solana node, which see
     your IP address.
   </span>

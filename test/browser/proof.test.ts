@@ -127,6 +127,31 @@ it('no line is red on an honest proof while all explorers and nodes are blocked'
   if (visited) await expectAccessible(visited.page);
 });
 
+const isService = ({ origin, pathname }: URL): boolean =>
+  origin === siteUrl && /^\/(api\/|read$)/.test(pathname);
+
+it('the check compares the proof that the page has while the service does not respond', async () => {
+  visited = await visit('/');
+  const { page } = visited;
+  await page.getByText('Bitcoin key and Solana key').waitFor();
+  await page.route(isService, (route) => route.abort());
+  await page.getByRole('button', { name: 'Check it now' }).click();
+  await page.locator('main [role="status"]').getByText('All six checks pass.').waitFor();
+});
+
+it('a check that cannot be loaded says that the chains do not depend on the service', async () => {
+  visited = await visit('/');
+  const { page } = visited;
+  await page.getByText('Bitcoin key and Solana key').waitFor();
+  await page.route(
+    ({ origin }) => origin === siteUrl,
+    (route) => route.abort(),
+  );
+  await page.getByRole('button', { name: 'Check it now' }).click();
+  await page.getByText('This service does not respond, so its check cannot be loaded.').waitFor();
+  await expectAccessible(page);
+});
+
 /** Shortens the patience with other sites, so that it passes at once. */
 const HASTE = `const { timeout } = AbortSignal;
 window.patience = [];
