@@ -54,11 +54,11 @@ function dayLimits({ status }: DangerFacts): string {
     most('rent_day'),
     most('failed_payouts_day'),
   ];
-  const [creations, payouts] = [most('creations_day'), most('payouts_day')];
-  if (!swaps || !refunds || !accounts || !failures || !creations || !payouts)
+  const [creations, payouts, cost] = [most('creations_day'), most('payouts_day'), most('cost_day')];
+  if (!cost || !swaps || !refunds || !accounts || !failures || !creations || !payouts)
     return 'The limits of a day are not known at the moment.';
   const rewards = sol(String(BigInt(accounts) + BigInt(failures)));
-  return `In a day at most ${sol(swaps)} SOL of swaps, ${sol(refunds)} SOL of refunds, ${rewards} SOL for accounts and failures of rewards, and the costs of ${count(Number(creations))} token creations and ${count(Number(payouts))} rewards.`;
+  return `In a day at most ${sol(swaps)} SOL of swaps, ${sol(refunds)} SOL of refunds, ${rewards} SOL for accounts and failures of rewards, and the costs of ${count(Number(creations))} token creations and ${count(Number(payouts))} rewards. While prices are true, the swaps of a day lose at most ${sol(cost)} SOL.`;
 }
 
 const solLoss = (facts: DangerFacts): string =>

@@ -270,7 +270,7 @@ describe('the trust page describes this instance', () => {
   const status = exampleOf('getStatus');
   const limits = Object.entries({
     ...{ day: '10000000000', refunds_day: '500000000', rent_day: '50000000' },
-    ...{ failed_payouts_day: '10000000', creations_day: '500', payouts_day: '2000' },
+    ...{ failed_payouts_day: '10000000', creations_day: '500', payouts_day: '2000', cost_day: '100000000' },
   }).map(([name, maximum]) => ({ ...status.custody.limits[0], name, maximum }));
   const MINTING: Readonly<Record<string, object | null>> = {
     two_keys: { authority: 'pair', required: 2, signers: [solana.address, 'witness'] },
@@ -326,6 +326,12 @@ describe('the trust page describes this instance', () => {
       expect(losses[0]?.[1]).toContain('The limits of a day are not known at the moment.');
     },
   );
+
+  it('the trust page says what a day of swaps loses at most while prices are true', () => {
+    const facts = { reserves: null, treasury: null, epochs: null };
+    const [sol] = lossesOf({ ...facts, status: { ...status, custody: { ...status.custody, limits } } });
+    expect(sol?.[1]).toContain('While prices are true, the swaps of a day lose at most 0.1 SOL.');
+  });
 
   it('the trust page says that the treasury is the reserve if both have one address', () => {
     const reserves = reservesOf('two_keys', 'no');
