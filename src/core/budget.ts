@@ -33,7 +33,7 @@ export type BudgetVerdict =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** Whether this client has used its share, or all callers have used the total. */
+      /** `client`: this client has used its share. `all`: all callers together have used the total. */
       readonly spentBy: 'client' | 'all';
       /** Milliseconds until a unit is free; 0 without a window. */
       readonly retryAfterMs: number;

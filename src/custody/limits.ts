@@ -24,7 +24,7 @@ export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   readonly operatingFloat: Lamports;
 };
 
-/** Open payment requests, whose work has no operation yet that reserves its cost. */
+/** Open payment requests. No operation reserves the cost of their work yet. */
 export type OpenSales = {
   readonly count: bigint;
   readonly lamports: bigint;

@@ -113,7 +113,7 @@ function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): ToolConte
   };
 }
 
-/** Never throws. A model can correct a failure only if it gets it as a result. */
+/** Never throws. A model can correct a failure only if it gets the failure as a result. */
 export async function callTool(tool: Tool, given: unknown, context: ToolContext): Promise<CallToolResult> {
   try {
     const wanted = canonical(given ?? {});

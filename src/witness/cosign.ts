@@ -66,8 +66,8 @@ export class Witness {
     // A node that lags far behind may still accept the blockhash of the last transaction.
     if (stored.last()?.signature === request.signature)
       return { type: 'refused', refusal: 'earlier_mint_open' };
-    // Anyone can copy an old mint from the chain, which this witness has signed. Its reads would keep the witness busy
-    // when the next mint comes.
+    // Anyone can copy from the chain a mint that this witness has signed, and send it again. Its reads would keep the
+    // witness busy when the next mint comes.
     if (stored.hasSigned(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
     // Two mints that the reserve covers separately can exceed it together.
     if (this.#isBusy) return { type: 'refused', refusal: 'busy' };

@@ -34,7 +34,7 @@ const STYLED: Readonly<Record<string, string>> = {
   y: 'ㄚ¥ᖻץ⅄ʎ𐍅Ỿỿ丫ꌩꐟՎⲨⲩ𐐏𐐷ⵢ𐌖ꐞꌦሃリҰЧ𐌙',
 };
 
-/** Reads as i or as l. */
+/** The capital I, which a reader may take for i or l. */
 const STROKE = 'I';
 
 const LETTERS: ReadonlyMap<string, readonly string[]> = [CONFUSABLES, STYLED].reduce((letters, table) => {

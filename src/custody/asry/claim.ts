@@ -229,8 +229,8 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
 }
 
 /**
- * Start times of the treasury's swaps whose money has neither arrived nor come back. The lost journal may have had one
- * until the birth of this journal.
+ * Start times of the treasury's swaps whose money has neither arrived nor come back. The lost journal may have had such
+ * a swap until the birth of this journal.
  */
 function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number[] {
   const birth = birthOf(journal);

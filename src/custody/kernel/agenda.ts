@@ -199,7 +199,7 @@ export class Agenda {
     return looks;
   }
 
-  /** How often work was postponed since it was last planned. */
+  /** How often work has been postponed since it was last planned. */
   looks(name: string, id: string): number {
     return Number(this.#row(name, id)?.looks ?? 0);
   }
@@ -221,7 +221,9 @@ export class Agenda {
     return tries;
   }
 
-  /** Work that keeps failing: of each name in turn, so that many entries of one name hide no other. */
+  /**
+   * Work that keeps failing: one entry of each name in turn, so that many entries of one name do not hide other names.
+   */
   failing(limit: number): FailingWork[] {
     return this.#exec(
       `SELECT name, id, tries, row_number() OVER (PARTITION BY name ORDER BY tries DESC, id) AS turn

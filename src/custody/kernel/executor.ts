@@ -1,7 +1,7 @@
 /**
  * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await,
- * the stored row alone determines the next step. Only this module has transactions signed. The critical section that
- * stores the signed bytes checks the limits again, and uses the names that may be used only once, such as
+ * the stored row alone determines the next step. Only this module requests signatures for transactions. The critical
+ * section that stores the signed bytes checks the limits again, and uses the names that may be used only once, such as
  * `deposit:<address>`. Only stored bytes are sent. An operation of an earlier key is watched and settled, but never
  * signed.
  * @module

@@ -83,7 +83,7 @@ const spaced = (looks: number, [first, most, growth = 1.3]: Spacing): number =>
 const NEAR_MS = 100;
 const WATCH_MS: Spacing = [NEAR_MS, 2_000];
 const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
-/** Intervals while a Bitcoin block is awaited: it can arrive at any time, usually within ten minutes. */
+/** Intervals while the next Bitcoin block is awaited, which can arrive at any time, usually within ten minutes. */
 const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
 /** Wait for each slot that a transaction still needs to become final, once a node has seen it: a quarter of a slot. */
 const MISSING_SLOT_MS = 100n;

@@ -258,7 +258,7 @@ export class SignatureLookups {
     this.#unpolled.add(signature);
     // A signature that does not fit into the next poll is included in a later one.
     while (this.#unpolled.has(signature)) {
-      // The poll serves many clients, so no client's share pays for it.
+      // The poll serves many clients, so it uses no client's share.
       this.#poll ??= forCaller(null, () => this.#next()).finally(() => {
         this.#poll = undefined;
       });

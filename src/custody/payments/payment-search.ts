@@ -50,7 +50,7 @@ export class PaymentSearch {
     this.#references = new ReferenceChecks(context, this.#unread);
   }
 
-  /** Reads transactions again whose first read failed. Like a search, it uses the callers' budget. */
+  /** Reads again the transactions whose first read failed. Like a search, it uses the callers' budget. */
   readonly readAgain: Work = {
     limit: READ_AGAIN,
     due: (limit) => this.#context.treasury.dueUnread(this.#context.now(), limit),

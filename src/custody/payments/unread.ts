@@ -103,7 +103,7 @@ export class UnreadTransactions {
   #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
     const { agenda, log } = this.#context;
     const looks = agenda.postpone(UNREAD, signature, LOOKS);
-    // A version stays unreadable until the code changes. In the other cases, a node may only lag.
+    // A version stays unreadable until the code changes. In all other cases, a node may just be lagging.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
     this.#keep(signature, source, STATES[why], looks);

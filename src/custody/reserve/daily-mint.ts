@@ -30,7 +30,7 @@ import { decideMint, type MintFacts, type PreviousMints } from './mint-decision.
 import { newestProof } from './proof.ts';
 import { MINT_CONFIRMATIONS, type ReserveView, type SupplyView } from './reserve-views.ts';
 
-/** Each attempt is proven to have ended before the next, so 20 outlast an outage of a quarter of an hour. */
+/** Each attempt is proven to have ended before the next, so 20 attempts outlast an outage of a quarter of an hour. */
 const ABSR_RULES: KindRules = {
   maxAttempts: 20,
   retriesPreparation: true,

@@ -42,7 +42,7 @@ export type ReserveSources = {
 /** Limit of one view: of all its calls together, each of which has a limit of its own. */
 const VIEW_MS = 15_000;
 
-/** The views of the sources that give one in time. */
+/** The views of the sources that respond in time. */
 export async function viewsInTime<N extends { readonly name: string }, T>(
   sources: readonly N[],
   viewOf: (source: N) => Promise<T>,

@@ -84,7 +84,8 @@ export class Swaps {
     if (lost) return refused(recordsLost(lost));
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
-    // `beginOperation` checks balance and limits. Below the minimum a swap must not start, so they are only checked.
+    // `beginOperation` checks balance and limits. A swap below the minimum never starts, so here both are checked
+    // without it.
     const refusal = await (this.#minimumAbove(request)
       ? this.#refusalBeforeQuote(request)
       : this.#earlyRefusal(request));

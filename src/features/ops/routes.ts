@@ -34,7 +34,7 @@ export type OpsDeps = {
   readonly refunds: Pick<RefundStore, 'due'>;
   /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
-  /** Calls every upstream once from here. */
+  /** Calls every upstream once from this Worker. */
   probeUpstreams(): Promise<readonly { name: string; ms: number; failure: string | null }[]>;
   /** Posts a test alarm and returns its message; undefined if no webhook is configured. */
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
