@@ -29,7 +29,7 @@ async function keygen(out: string | undefined): Promise<void> {
   if (existsSync(out)) fail(`${out} exists already. Nothing was written, so that no key is lost.`);
   await createFile(out, (append) => append(settings)).catch((error) => fail(oneLine(error)));
   console.log(
-    `Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys. Left for you to fill in there:`,
+    `Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys. Fill in the rest there:`,
   );
   for (const [name, what] of YOURS) console.log(`  ${name.padEnd(24)} ${what}`);
 }

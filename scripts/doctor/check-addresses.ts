@@ -101,7 +101,7 @@ function checkOwn(settings: Settings): Finding[] {
         problem(
           'address-reused',
           `${one.name} and ${other.name} are the same address.`,
-          'Give each its own: one of the two stands in the wrong line.',
+          'Give each variable its own address: one of the two is in the wrong line.',
         ),
       ),
   ];

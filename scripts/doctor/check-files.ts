@@ -58,7 +58,7 @@ export function checkRepository(): Finding[] {
     named.length > 0,
     'repository-placeholder',
     `package.json has the text of an example in ${named.join(', ')}.`,
-    'Write your own there and commit it: it is the only place that has them.',
+    'Write your own values there and commit the file: no other file has them.',
   );
 }
 

@@ -69,7 +69,7 @@ function checkAmounts(config: Config): Finding[] {
       ...problemIf(
         price === 0n || price % STEP !== 0n,
         'price-steps',
-        `PRICES_SOL: ${name} is 0, or no multiple of 0.00000001: an exchange cannot pay it.`,
+        `PRICES_SOL: ${name} is 0, or is not a multiple of 0.00000001: an exchange cannot pay it.`,
         'Write a price with at most eight decimals.',
       ),
     ]),
@@ -90,7 +90,7 @@ function checkSpending(config: Config): Finding[] {
     ...problemIf(
       maximum.cost_day < worst(maximum.operation),
       'limit-below-another',
-      `SWAP_MAX_COST_SOL_DAY is below the worst-case cost of one swap of SWAP_MAX_SOL, so that such a swap may never run.`,
+      `SWAP_MAX_COST_SOL_DAY is below the worst-case cost of one swap of SWAP_MAX_SOL, so such a swap can never start.`,
       'Raise SWAP_MAX_COST_SOL_DAY, or lower SWAP_MAX_SOL.',
     ),
     ...problemIf(
@@ -108,7 +108,7 @@ function checkSpending(config: Config): Finding[] {
     ...problemIf(
       config.RESERVE_FLOOR_SOL > maximum.day,
       'floor-high',
-      'RESERVE_FLOOR_SOL is above SWAP_MAX_SOL_DAY: the reserve keeps more than a day of swaps may send.',
+      'RESERVE_FLOOR_SOL is above SWAP_MAX_SOL_DAY: the reserve keeps more than the swaps of a day may send.',
       'Set it to 0.1, the default: it pays fees and rent.',
     ),
     ...problemIf(

@@ -74,7 +74,7 @@ function checkNames(settings: Settings): Finding[] {
 /** What a wrong value looks like, for a mistake that many people make. */
 const LOOKS: readonly (readonly [RegExp, string])[] = [
   [/^(tb1|bcrt1|[mn2][1-9A-HJ-NP-Za-km-z]{25,34}$)/, 'it is an address of a Bitcoin test network'],
-  [/^(bc1|[13][1-9A-HJ-NP-Za-km-z]{25,33}$)/, 'it is no valid Bitcoin address, or stands in the wrong line'],
+  [/^(bc1|[13][1-9A-HJ-NP-Za-km-z]{25,33}$)/, 'it is not a valid Bitcoin address, or is in the wrong line'],
   [/^0x[\da-f]+$/i, 'it is hexadecimal, as on Ethereum'],
   [/^nsec1/, 'it is a secret key, not an npub'],
   [/^[\w-]+\.(sol|eth|btc)$/, 'it is a name, not an address'],

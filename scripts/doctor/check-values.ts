@@ -300,7 +300,7 @@ function checkToken(settings: Settings): Finding[] {
   return problemIf(
     (expiryOf(token) ?? Number.POSITIVE_INFINITY) < Date.now() + LEAST_LIFE_MS,
     'token-expired',
-    'NEAR_INTENTS_JWT has expired, or does so within three days: the bridge refuses it then.',
+    'NEAR_INTENTS_JWT has expired, or expires within three days. The bridge refuses an expired token.',
     'Create a new one at partners.near-intents.org.',
   );
 }

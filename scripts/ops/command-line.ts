@@ -38,7 +38,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   },
   unfreeze: plain(
     'unfreeze',
-    'end the freeze of a complete restored journal, or show what caused another freeze, and the code for it',
+    'end the freeze of a complete restored journal, or show the cause of any other freeze, and the code that confirms it',
   ),
   'unfreeze --confirm': withId(
     'unfreeze',
@@ -52,7 +52,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   ),
   'begin-anew': reading(
     'begin-anew',
-    'show what it does to replace a lost journal with an empty one, and the code for it',
+    'show how a lost journal would be replaced with an empty one, and the code that confirms it',
   ),
   'begin-anew --confirm': withId('begin-anew', 'replace a lost journal with an empty one', '<code>'),
   republish: plain('republish', 'send every row to D1 again, and list the rows that it refuses'),

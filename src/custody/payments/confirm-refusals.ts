@@ -34,7 +34,7 @@ export const MAY_BE_RETURNED: Refusal = {
 const NOT_BOUND: Refusal = {
   code: 'PAYMENT_NOT_BOUND',
   message:
-    "This payment is not bound to this request: it needs the request's reference and no other request's, or exactly its amount.",
+    "This payment does not pay this request: it needs this request's reference and no other, or exactly this request's amount.",
 };
 
 /** The purchase changed during every check of the sale. */

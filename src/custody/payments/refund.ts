@@ -54,7 +54,7 @@ export async function refundPayments(context: PaymentContext, id: string): Promi
     });
   }
   const message = ok
-    ? 'All owed refunds are paid or on the way.'
+    ? 'All owed refunds are paid or being paid.'
     : 'Some refunds are not paid; see the rows.';
   return { ok, message, rows };
 }

@@ -179,7 +179,7 @@ const RULES = {
     since === null
       ? undefined
       : {
-          reason: 'Too few Solana nodes agree on a read that moves money.',
+          reason: 'Too few Solana nodes agree on data that payments depend on.',
           since,
           figures: {
             configured,
