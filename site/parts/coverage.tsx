@@ -56,8 +56,9 @@ export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string
   return bitcoin.agreed ? `${known.length} sources agree` : 'the sources differ; the lower value is used';
 }
 
-/** Whether the Bitcoin sources show different balances. */
-export const explorersDiffer = (bitcoin: Reserves['bitcoin'] | null): boolean => bitcoin?.agreed === false;
+/** Whether the Bitcoin sources show different balances now. Old balances say nothing about sources that are down. */
+export const explorersDiffer = (bitcoin: Reserves['bitcoin'] | null): boolean =>
+  bitcoin?.agreed === false && !bitcoin.stale;
 
 /** How many nodes show the ABSR supply; a single one confirms nothing. */
 export function solanaSources({ sources }: Reserves['solana']): string {

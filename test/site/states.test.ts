@@ -71,6 +71,7 @@ it.each(
   scenes(`
   true  | short   | -138025 | bad  | no  | 138,025 sats missing
   false | covered | 61975   | warn | yes | 61,975 sats more than the supply
+  stale | covered | 61975   | good | no  | 61,975 sats more than the supply
   true  | covered | 61975   | good | no  | 61,975 sats more than the supply
   null  | unknown | null    | good | no  | compared when both chains can be read`),
 )(
@@ -89,7 +90,7 @@ it.each(
         },
         bitcoin: {
           ...bitcoin,
-          agreed: JSON.parse(agreed ?? ''),
+          ...{ agreed: agreed === 'stale' ? false : JSON.parse(agreed ?? ''), stale: agreed === 'stale' },
           sources: names.map((name) => ({ name, balanceSatoshis: '1' })),
         },
       }),
