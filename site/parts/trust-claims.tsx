@@ -6,6 +6,7 @@
 import type { Child } from 'hono/jsx';
 import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
+import type { Failure } from '../api/call.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { absrMinter } from './coverage.tsx';
 import { bitcoinAddressUrl, OnChain, solanaAddressUrl } from './explorer-links.tsx';
@@ -26,6 +27,8 @@ type ClaimFacts = {
   readonly proof: CurrentProof | null;
   /** Null while it is not known. */
   readonly supply: string | null;
+  /** Times of figures that could not be read again; null of those that are new. */
+  readonly oldSince: Readonly<Record<'bitcoin' | 'solana' | 'supply', string | null>>;
   readonly mint: string | null;
 };
 
@@ -35,7 +38,7 @@ const Link = ({ href, children }: { href: string | null; children: string }) =>
 type Shown = readonly [text: string, where: Child, oldSince?: string | null];
 
 /** Each statement with the place where a reader sees it, and the time of a figure that could not be read again. */
-function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly Shown[] {
+function shownOf({ reserves, proof, supply, oldSince, mint }: ClaimFacts): readonly Shown[] {
   const { balanceSatoshis: held = null, address = null } = reserves?.bitcoin ?? {};
   const bitcoinUrl = address === null ? null : bitcoinAddressUrl(address);
   const mintUrl = mint === null ? null : solanaAddressUrl(mint);
@@ -44,13 +47,18 @@ function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly Shown[
     [
       held === null ? 'How many sats the reserve holds.' : `The reserve holds ${amountOf(held, 'sat')}.`,
       <Link href={bitcoinUrl}>Its Bitcoin address</Link>,
-      reserves?.bitcoin.stale ? reserves.bitcoin.as_of : null,
+      oldSince.bitcoin,
     ],
     [
       supply === null ? 'How many ABSR exist.' : `${sats(supply)} ABSR exist.`,
       <Link href={mintUrl}>The mint on Solana</Link>,
+      oldSince.supply,
     ],
-    [MINTERS_SHOWN[minter ?? 'unknown'], <a href="/reserves#verify">The check “Who can mint”</a>],
+    [
+      MINTERS_SHOWN[minter ?? 'unknown'],
+      <a href="/reserves#verify">The check “Who can mint”</a>,
+      oldSince.solana,
+    ],
     [
       proof === null
         ? 'Which balance and supply the two keys of the reserve signed: not known at the moment.'
@@ -87,12 +95,23 @@ export const wordsOf = (reserves: Reserves | null): readonly string[] => [
   'That the service runs the published source.',
 ];
 
+type Read = { readonly stale: boolean; readonly as_of: string | null };
+
+/** The time of a figure whose source, or the service itself, did not respond again. */
+const oldSince = (read: Read | undefined, failure: Failure | null): string | null =>
+  read !== undefined && (read.stale || failure !== null) ? read.as_of : null;
+
 export function TrustClaims() {
-  const reserves = useQuery('getReserves', {}, PROOF_POLL_MS).value;
-  const summary = useQuery('getAbsrSummary', {}, PROOF_POLL_MS).value;
+  const { value: reserves, failure } = useQuery('getReserves', {}, PROOF_POLL_MS);
+  const { value: summary, failure: noSummary } = useQuery('getAbsrSummary', {}, PROOF_POLL_MS);
   const proof = useQuery('getProof', {}, PROOF_POLL_MS).value;
   const facts = {
     ...{ reserves, proof },
+    oldSince: {
+      bitcoin: oldSince(reserves?.bitcoin, failure),
+      solana: oldSince(reserves?.solana, failure),
+      supply: oldSince(summary?.coverage, noSummary),
+    },
     supply: summary?.coverage.supplySatoshis ?? null,
     mint: summary?.absrMint ?? null,
   };

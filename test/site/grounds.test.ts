@@ -13,13 +13,15 @@ const [READ, SIGNED] = ['2026-11-20T12:00:00.000Z', '2026-11-20T11:00:00.000Z'];
 /** The figures of a reserve whose keys signed 1,000 sats. */
 function answersOf(held: string, stale: boolean) {
   const [reserves, proof] = [exampleOf('getReserves'), exampleOf('getProof')];
+  const summary = exampleOf('getAbsrSummary');
   const read = { stale, as_of: READ };
   const bitcoin = { ...reserves.bitcoin, ...read, balanceSatoshis: held, agreed: true };
   return {
     'getReserves {}': {
       ...{ ...reserves, ...read, bitcoin },
-      solana: { ...reserves.solana, sources: ['a', 'b'] },
+      solana: { ...reserves.solana, ...read, sources: ['a', 'b'] },
     },
+    'getAbsrSummary {}': { ...summary, coverage: { ...summary.coverage, ...read } },
     'getProof {}': {
       ...{ ...proof, timestamp: SIGNED },
       figures: { ...proof.figures, reserveSatoshis: '1000' },
@@ -49,7 +51,8 @@ it.each(
     ]);
     expect(/agree.*and not again since/.test(verdict)).toBe(when === 'later');
     const claims = withAnswers(answers, () => String(TrustClaims()));
-    expect(kindOf(claims, /The reserve holds/)).toBe(claim);
+    for (const text of [/The reserve holds/, /ABSR exist/, /mint of ABSR|mint more ABSR/])
+      expect([text, kindOf(claims, text)]).toEqual([text, claim]);
     expect(/The reserve holds.*2026-11-20 12:00 UTC.*and not again since/.test(claims)).toBe(
       when === 'later',
     );
