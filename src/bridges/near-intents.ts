@@ -17,7 +17,10 @@ import {
 import type { BridgeRefusal } from '../providers/near-intents-refusal.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
-/** A deposit can land until its blockhash expires, 30 to 60 s after the quote. The remaining time is a margin. */
+/**
+ * Time from a request to its deadline. A deposit can land until its blockhash expires, 30 to 60 s after the quote. The
+ * remaining time is a margin.
+ */
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;

@@ -20,7 +20,10 @@ import type { SwapQuotes } from './swap/swap-quotes.ts';
 /** Maximum wait for D1 and the chain before a new instance reports that its journal is unverified. */
 const VERIFY_TIMEOUT_MS = 2_000;
 const MOST_FAILING = 20;
-/** Longer than the hour between two log lines of one cause, so that an alarm does not end between them. */
+/**
+ * An event is shown for this long, which is longer than the hour between two log lines of one cause. So its alarm does
+ * not end between them.
+ */
 const RECENT_MS = 90 * 60_000;
 /** Key of `meta`: when the cron last woke the custodian without a failure. */
 export const WOKEN = 'woken_at';

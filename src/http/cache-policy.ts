@@ -21,9 +21,9 @@ export type CachePolicy = {
   readonly kv?: 'read' | 'write';
 };
 
-/** A KV copy in a location can be a minute old, and the cron writes every minute. */
+/** Maximum delay of a value in KV: a copy in a location can be a minute old, and the cron writes every minute. */
 const KV_AND_CRON_MS = 120_000;
-/** Time that one cron run may take. */
+/** Maximum duration of one cron run. */
 const RUN_MS = 30_000;
 
 /**

@@ -73,7 +73,7 @@ type CacheOptions = {
 /** After a failed load the upstream is not contacted for this time. */
 const FAILURE_PAUSE_MS = 2_000;
 const MISS_PAUSE_MS = 60_000;
-/** Remembered failures, and times of reads from KV; the oldest is evicted first. */
+/** Maximum remembered failures, and maximum remembered times of reads from KV; the oldest is evicted first. */
 const MAX_NOTES = 500;
 /**
  * A request joins another request's load until the load is this old. The runtime never settles the promises of a

@@ -82,7 +82,7 @@ export const emptyIsAbsent: MiddlewareHandler = async function emptyIsAbsent(c, 
   await next();
 };
 
-/** Every integer of at most 15 digits is exact as a double. */
+/** The largest integer in a query. Every integer of at most 15 digits is exact as a double. */
 const MAX_QUERY_INTEGER = 999_999_999_999_999;
 
 /** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as a string. */

@@ -6,7 +6,7 @@
 import type { Context } from 'hono';
 import { AppError } from '../core/errors.ts';
 
-/** The page with the most reads needs nine. */
+/** Maximum reads in one response. The page with the most reads needs nine. */
 const MOST_READS = 12;
 /** Maximum total length of the bodies in one response, in UTF-16 units. The site's pages need a tenth of it. */
 const MOST_CHARS = 2 * 1024 * 1024;

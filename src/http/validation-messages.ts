@@ -11,7 +11,7 @@ import { numberText } from '../core/json.ts';
 
 /** Maximum characters of the caller's own input in one message. */
 const MAX_SHOWN = 40;
-/** The limit for the same input with quotes and escapes. */
+/** Maximum characters of that input with quotes and escapes. */
 const MAX_QUOTED = 60;
 
 type RawIssue = Parameters<NonNullable<z.core.$ZodConfig['customError']>>[0];

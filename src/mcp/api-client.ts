@@ -98,7 +98,7 @@ export type ApiOptions = {
   readonly unreachableRepair: string;
 };
 
-/** A creation can wait 25 s for its outcome; a host waits about 60 s for a tool. */
+/** Time limit of one call. A creation can wait 25 s for its outcome; a host waits about 60 s for a tool. */
 const TIMEOUT_MS = 45_000;
 const MAX_REASON_CHARS = 200;
 

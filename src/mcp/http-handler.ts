@@ -20,7 +20,7 @@ export type HttpHandlerOptions = {
 };
 
 const PATH = '/mcp';
-/** Arguments of tools are small; the API itself accepts 16 KiB. */
+/** Maximum bytes of a body. Arguments of tools are small; the API itself accepts 16 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 /** Seconds of the window of the rate limit binding. */
 const PERIOD_SECONDS = 60;

@@ -11,7 +11,7 @@ type Recent = { readonly at: number; readonly result: Result };
 export type RecentResults = ReturnType<typeof createRecentResults>;
 
 const WINDOW_MS = 10 * 60_000;
-/** A result takes a few kilobytes. */
+/** Maximum stored results; each takes a few kilobytes. */
 const MAX_RESULTS = 500;
 
 export function createRecentResults(now: () => number) {

@@ -21,7 +21,7 @@ const MAX_WAIT_MS = 15_000;
  * this time.
  */
 const MAX_CALL_MS = 30_000;
-/** Number of timeouts in a row after which an upstream is skipped, and for how long. */
+/** An upstream is skipped after this many timeouts in a row, and for this long. */
 const MAX_TIMEOUTS = 2;
 const SKIPPED_MS = 30_000;
 

@@ -12,7 +12,10 @@ import { isUnsent } from './admission.ts';
 import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
 const UPSTREAM = 'changenow';
-/** The provider's slow wallets delay the response to a create call; its own clients wait 15 to 20 s. */
+/**
+ * Time limit of a create call, whose response slow wallets of the provider delay. The provider's own clients wait 15 to
+ * 20 s.
+ */
 const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);

@@ -11,7 +11,7 @@ import { ask, type Fetch, shaped } from './http.ts';
 import { type BridgeRefusal, isPassingFailure, refusalOf } from './near-intents-refusal.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
-/** The id in our quote requests. The signatures of production quotes cover it. */
+/** The id of BTC in our quote requests. The signatures of production quotes cover it. */
 export const BTC_ASSET = '1cs_v1:btc:native:coin';
 /**
  * Both ids of the same asset. The service replaces the second with the first: it signs and echoes a quote with the

@@ -6,7 +6,7 @@
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
 import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
-/** If Orca is late, the chain is read instead, so this timeout is shorter than others. */
+/** Time limit of a read. If Orca is late, the chain is read instead, so this limit is shorter than others. */
 const TIMEOUT_MS = 5_000;
 
 export type Orca = ReturnType<typeof createOrca>;

@@ -7,7 +7,7 @@ import { upstreamFailed } from '../core/errors.ts';
 import { type PriceReport, parsePrice } from '../core/price.ts';
 import { type Fetch, getJson, postJson } from './http.ts';
 
-/** A later price is useless to a waiting caller. */
+/** Time limit of a read. A later price is useless to a waiting caller. */
 const TIMEOUT_MS = 4_000;
 
 /** The HTTP calls of one venue, below its URL. */

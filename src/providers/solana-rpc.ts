@@ -149,7 +149,10 @@ function createCall(name: string, exchange: Exchange) {
   };
 }
 
-/** Callers name accounts, and an account can have 10 MB. A hundred of this length fit into one response. */
+/**
+ * Maximum bytes read of an account. Callers name accounts, and an account can have 10 MB. A hundred accounts of this
+ * length fit into one response.
+ */
 const MOST_ACCOUNT_BYTES = 12 * 1024;
 
 /** Blocks, balances and accounts. */

@@ -8,7 +8,7 @@ import { ask, type Fetch } from './http.ts';
 
 const UPSTREAM = 'alarm-webhook';
 const TIMEOUT_MS = 5_000;
-/** Discord refuses a longer message. */
+/** Maximum characters of a message; Discord refuses a longer one. */
 const DISCORD_LENGTH = 2_000;
 
 /** Slack and Discord show one string and ignore or refuse other members. Any other receiver gets the whole message. */

@@ -39,7 +39,10 @@ import type { Line } from './telemetry.ts';
 
 /** Longest wait for a call about the object's state. The object first verifies its journal for at most two seconds. */
 const STATE_MS = 8_000;
-/** Longer than the timeout of a call to a node, so that one hanging node does not hide the others. */
+/**
+ * Longest wait for a probe of the nodes. It is longer than the timeout of a call to a node, so that one hanging node
+ * does not hide the others.
+ */
 const PROBE_MS = 12_000;
 
 const unavailable = (message: string, cause?: unknown): AppError =>

@@ -22,7 +22,10 @@ export type ExplorerReads = {
   blockHash(height: number): Promise<string | null>;
 };
 
-/** Each page has about 25 transactions. Proofs are signed every hour, so only a hostile explorer has more pages. */
+/**
+ * Maximum pages, each of about 25 transactions. Proofs are signed every hour, so only a hostile explorer has more
+ * pages.
+ */
 const MAX_PAGES = 40;
 
 /** A failing explorer is part of the evidence, not an error. */

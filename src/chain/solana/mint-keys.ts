@@ -15,7 +15,7 @@ export type MintKeys =
   | { readonly authority: string; readonly required: number; readonly signers: readonly string[] };
 
 const KEY_BYTES = 32;
-/** An optional authority: a u32 tag, then the key. */
+/** Offset of the mint authority's key, after a u32 tag. */
 const AUTHORITY_AT = 4;
 /** Offset of the eleven keys, which follow m, n and the initialization flag. */
 const SIGNERS_AT = 3;

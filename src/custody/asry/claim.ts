@@ -33,7 +33,7 @@ const REPEAT_MS = 30_000;
 const MAX_REPEATED = 1_000;
 /** A bridge returns an undelivered payment within this time after the swap. */
 const RETURN_MS = DAY_MS;
-/** A block's time is in whole seconds and may be earlier than our clock showed when the swap was signed. */
+/** A block's time is in whole seconds and may be this much earlier than our clock showed when the swap was signed. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'creditedAtoms'>;

@@ -19,7 +19,7 @@ export const backoff = (failures: number, { first, most }: Backoff): number =>
   Math.min(first * 2 ** Math.min(Math.max(failures - 1, 0), 30), most);
 
 const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
-/** Consecutive failures of the same work after which the operator is alerted. */
+/** The operator is alerted after this many consecutive failures of the same work. */
 export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
 

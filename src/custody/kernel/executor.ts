@@ -58,7 +58,7 @@ const HOLD_MS = 3_600_000;
 /** The reason not to sign now, and the facts about it that the row stores. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
-/** Time that the timer gives the operations that are due before it turns to its other work. */
+/** Maximum time that the timer waits for due operations before it begins its other work. */
 const DRIVE_MS = 5_000;
 
 export class Executor {

@@ -43,9 +43,9 @@ const INITIALISED = 'begun';
 const SUSPECT_MARK = 'doubted_mark';
 /** Confirmed block height after the loss was found; empty until a quorum of nodes has shown it. */
 const SUSPECT_HEIGHT = 'doubted_height';
-/** Usual milliseconds between two blocks. */
+/** Usual time between two blocks, in milliseconds. */
 const BLOCK_MS = 400;
-/** Entries of each node's list that are searched for a transaction signed by the reserve. */
+/** Maximum entries of each node's list that are searched for a transaction signed by the reserve. */
 const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;

@@ -50,7 +50,7 @@ const isBefore = ({ blockTime }: Block, time: number): boolean =>
 
 /** Maximum part of a returned sum that a bridge deducts, in percent. */
 const MOST_RETURN_FEE = 10n;
-/** A block's time may be earlier than our clock showed when the swap was signed. */
+/** A block's time may be this much earlier than our clock showed when the swap was signed. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**

@@ -13,7 +13,7 @@ import type { PaymentContext } from './context.ts';
 /** Number of transactions that one run of the search may still read. */
 export type RunBudget = { reads: number };
 
-/** Milliseconds after which a part of a run starts no more reads, because the timer's other work is waiting. */
+/** A part of a run starts no more reads after this many milliseconds, because the timer's other work is waiting. */
 export const PART_MS = 2_000;
 
 /**
@@ -25,7 +25,9 @@ const MAX_QUEUED = 20_000;
 export const UNREAD = 'unread';
 /** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
-/** Waits between checks after `LIFE_MS`. They go on, because a later release may read or record the transaction. */
+/**
+ * Waits between checks after `LIFE_MS`. The checks go on, because a later release may read or record the transaction.
+ */
 const LATE_LOOKS: Backoff = { first: DAY_MS, most: DAY_MS };
 /** Number of reads that one run of the timer starts at once. */
 export const READ_AGAIN = 8;

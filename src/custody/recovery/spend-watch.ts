@@ -19,7 +19,7 @@ const CHECKED_TO = 'spends_checked_to';
 const FOUND = 'spends_found';
 /** Entries after `CHECKED_TO` that are already decided: `slot signature`. */
 const READ = 'spends_read';
-/** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
+/** This many slots, about two minutes, are read again, because a node's list may lag behind its balances. */
 const OVERLAP = 300n;
 /** For this many slots, about ten minutes, the check waits for entries that it has not read. The cron makes one run a minute. */
 const PATIENCE = 1_500n;

@@ -35,7 +35,7 @@ export type ProofPorts = {
 /** After a failure, calls wait this long before the next try. A cron run retries without this wait. */
 const RETRY_MS = 30_000;
 const TIP_ATTEMPTS = 3;
-/** A draft is signed by hand, and access to a cold key can take days. */
+/** How long a draft can be signed. It is signed by hand, and access to a cold key can take days. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;
 
 const LAST = 'proof';

@@ -39,7 +39,7 @@ export type ReserveSources = {
   readonly absrMint: string | null;
 };
 
-/** Limit of one view: of all its calls together, each of which has a limit of its own. */
+/** Time limit of one view, for all its calls together. Each call also has its own limit. */
 const VIEW_MS = 15_000;
 
 /** The views of the sources that respond in time. */
@@ -123,7 +123,7 @@ async function readSupply(node: Node, address: string): Promise<SupplyView> {
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;
 
-/** Three tries, because a new block can interrupt a try. */
+/** Maximum tries, because a new block can interrupt a try. */
 const TRIES = 3;
 /**
  * Maximum pages of 1 to 25 rows. The blocks that are read have at most 40 transactions large enough to fill a page
@@ -207,7 +207,7 @@ export type AgreementRefusal = 'one_source' | 'tips_apart' | 'sources_disagree' 
 
 export const MINT_CONFIRMATIONS = 3;
 
-/** Blocks by which honest indexes may differ temporarily. */
+/** Honest indexes may temporarily differ by this many blocks. */
 export const MAX_TIP_DISTANCE = 2;
 
 /**

@@ -24,7 +24,7 @@ const MAX_KEPT = 500;
 /** After a failed read of the smallest swap, the next read waits this long, because each read costs a quote. */
 const FAILURE_PAUSE_MS = 300_000;
 
-/** Larger than any reserve. A quote for more would only use up the quota. */
+/** Largest amount that is quoted, more than any reserve has. A quote for more would only use up the quota. */
 const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
 type Kept = { readonly at: number; readonly quoted: Promise<QuotedSwap> };

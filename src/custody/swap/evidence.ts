@@ -13,7 +13,7 @@ type Status = { readonly at: string; readonly shown: string };
 export const statusesOf = ({ bridgeStatuses }: Facts): readonly Status[] =>
   typeof bridgeStatuses === 'string' ? (JSON.parse(bridgeStatuses) as Status[]) : [];
 
-/** The only place that 1Click names for questions about a swap. */
+/** The only place that 1Click names for questions about swaps. */
 const SUPPORT = 'Send it to https://github.com/defuse-protocol/one-click-sdk-typescript/issues.';
 
 /** @param id of the operation, or the public id of the swap */

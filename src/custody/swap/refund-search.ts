@@ -29,7 +29,7 @@ export type SettlementPorts = {
 
 export type IsUsed = (name: string) => boolean;
 
-/** Maximum transactions that one check reads, in total and at the same time. */
+/** Maximum transactions that one check reads, in total and at one time. */
 const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
 /** For each list: maximum stored entries that no quorum has shown, and how many of them one check reads again. */

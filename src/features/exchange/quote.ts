@@ -106,7 +106,7 @@ export type QuoteDeps = CurrencyDeps & {
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'estimate'>;
 };
 
-/** Both follow the market, so a value that is a minute old would mislead. */
+/** Ranges and estimates follow the market, so a value that is a minute old would mislead. */
 const QUOTE_POLICY = { freshMs: 10_000, revalidateMs: 0, staleMs: 0 };
 
 const nameOf = ({ from, to }: Pair) => `${from.ticker}/${from.network}:${to.ticker}/${to.network}`;

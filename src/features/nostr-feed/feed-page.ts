@@ -157,7 +157,7 @@ function nextAfter(last: Placed | undefined, following: Placed | undefined, floo
 /** An event in the form of the feeds. */
 export type Post = ReturnType<typeof postOf>;
 
-/** Further hints make the link longer, but not the note easier to find. */
+/** Maximum relay hints in a link. More hints make the link longer, but not the note easier to find. */
 const MAX_HINTS = 2;
 
 /** @param relays that have the event */

@@ -19,7 +19,7 @@ export type RelayReading = {
   readonly rejected: number;
 };
 
-/** Relays cut off larger responses, and some refuse a larger limit. */
+/** The limit of each query. Relays cut off larger responses, and some refuse a larger limit. */
 const RELAY_LIMIT = 500;
 /**
  * A relay limits its responses without stating the limit, and every known relay sends at least this many events. So no

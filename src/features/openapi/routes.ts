@@ -121,7 +121,7 @@ ${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join('\n')}
 </urlset>
 `;
 
-/** RFC 9116 recommends less than a year. */
+/** The file expires after this many months. RFC 9116 recommends less than a year. */
 const EXPIRES_AFTER_MONTHS = 6;
 
 type Operator = {

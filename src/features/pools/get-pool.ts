@@ -46,7 +46,7 @@ type Kept = { readonly text: string; readonly source: 'orca' | 'chain_rpc' };
 const STALE_MS = 900_000;
 const CONFIGURED_POLICY = prewarmed(STALE_MS);
 const OTHER_POLICY = { freshMs: 10_000, revalidateMs: 50_000, staleMs: STALE_MS };
-/** A pool is about 6 KB; a larger response is passed on but not cached. */
+/** Maximum characters of a cached response. A pool is about 6 KB; a larger response is passed on, but not cached. */
 const MAX_KEPT_CHARS = 256 * 1024;
 const PREVIEW_CHARS = 500;
 

@@ -42,7 +42,7 @@ export type Raised = {
 /** `unread`: the condition cannot be read now, so an earlier alarm stays active. */
 type Verdict = Raised | 'unread' | undefined;
 
-/** With fewer quotes left than this, estimates will soon be refused. */
+/** If fewer quotes than this are left, estimates will soon be refused. */
 const FEW_QUOTES = 12;
 const MIRROR_PATIENCE_MS = 60_000;
 /** How long every swap may be refused before an alarm: sources and limits usually recover by themselves. */

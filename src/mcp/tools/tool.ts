@@ -57,7 +57,7 @@ export const read = async <Name extends JsonOperation>(
   { api, signal }: ToolContext,
 ): Promise<Answer> => ({ ...(await api.call(name, input, { signal })).value });
 
-/** A host waits about 60 s for a tool. */
+/** Maximum wait of a tool. A host waits about 60 s for a tool. */
 const MAX_WAIT_SECONDS = 50;
 const WAIT_SECONDS = 45;
 
