@@ -87,7 +87,7 @@ export function CoveredSince() {
     : `${count(covered)} of ${count(all)} proofs`;
   return (
     <Ground isGood={isAll}>
-      Covered in {which} since {since}.
+      Covered in {which} that this page has read, since {since}.
     </Ground>
   );
 }

@@ -31,9 +31,8 @@ function Coverage() {
 /** What ABSR is for, and what it is not. */
 export const AbsrPurpose = () => (
   <p>
-    One for each sat of the reserve. What it is good for: it counts the reserve in public, and programs on
-    Solana can read that count. It is not a claim: <a href="/trust#redemption">it cannot be redeemed</a>, and
-    the operator can move the BTC.
+    It counts the reserve in public, one for each sat, and programs on Solana can read that count. It is not a
+    claim: <a href="/trust#redemption">it cannot be redeemed</a>, and the operator can move the BTC.
   </p>
 );
 

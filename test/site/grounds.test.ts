@@ -79,9 +79,9 @@ const proofsOf = (sats: readonly (string | null)[]) => {
 };
 
 it.each([
-  [['1000', '1001'], 'good', 'Covered in all 2 proofs since 2026-11-01.'],
-  [[null, '1000'], 'good', 'Covered in the only proof since 2026-11-02.'],
-  [['1000', '999', '1000'], 'warn', 'Covered in 2 of 3 proofs since 2026-11-01.'],
+  [['1000', '1001'], 'good', 'Covered in all 2 proofs that this page has read, since 2026-11-01.'],
+  [[null, '1000'], 'good', 'Covered in the only proof that this page has read, since 2026-11-02.'],
+  [['1000', '999', '1000'], 'warn', 'Covered in 2 of 3 proofs that this page has read, since 2026-11-01.'],
   [[null], 'open', 'No proof of an ABSR supply is signed yet.'],
 ] as const)(
   'with proofs of %j sats for 1,000 ABSR, the line about the past is marked %s and says: %s',
