@@ -161,7 +161,7 @@ export async function hedged<S, T>(sources: readonly S[], read: (source: S) => P
   });
 }
 
-/** Undefined if the response fails or does not arrive within `PATIENCE_MS`. */
+/** The response of one source; undefined if it fails or does not arrive within `PATIENCE_MS`. */
 function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slow = new Promise<undefined>((resolve) => {

@@ -22,7 +22,7 @@ import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
-/** Maximum wait of this minute's alarm rules for the custodian's `wake`. */
+/** Maximum time that this minute's alarm rules wait for the custodian's `wake`. */
 const WAKE_MS = 20_000;
 /** A task that takes longer is treated as failed, because the next run starts after a minute. */
 const LONGEST_MS = 55_000;

@@ -57,7 +57,7 @@ export function verifyBip137(address: BitcoinAddress, message: string, signature
     : invalid('the signature is for another key or message');
 }
 
-/** Undefined if S is high. @throws Error when no key can be recovered */
+/** The public key that the signature shows; undefined if S is high. @throws Error when no key can be recovered */
 function recoverPublicKey(bytes: Uint8Array, header: number, message: string): Uint8Array | undefined {
   const recoverable = concatBytes(Uint8Array.of((header - 27) & 3), bytes.subarray(1));
   const signature = secp256k1.Signature.fromBytes(recoverable, 'recovered');

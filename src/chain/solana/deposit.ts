@@ -156,7 +156,7 @@ function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[])
   return movements;
 }
 
-/** Null if a row does not name the account's owner, because the node's version is too old. */
+/** How one account changed. Null if a row does not name the account's owner, because the node's version is too old. */
 function movement(account: string, was?: TokenBalanceRow, is?: TokenBalanceRow): Movement | null | undefined {
   const row = was ?? is;
   if (!row) return undefined;

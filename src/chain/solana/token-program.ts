@@ -57,7 +57,7 @@ function tokenExtensions(owner: string, data: Uint8Array, kind: keyof typeof KIN
   return { extensions, hasUnreadBytes: data.subarray(at).some((byte) => byte !== 0) };
 }
 
-/** Undefined for anything except a live token account. */
+/** The token account in these bytes; undefined for anything except a live one. */
 function liveAccount(owner: string, data: Uint8Array): Token | undefined {
   if (!tokenExtensions(owner, data, 'account')) return undefined;
   const account = orUndefined(() => getTokenDecoder().decode(data));

@@ -101,7 +101,7 @@ const FEE_RATE_LIMIT = 100_000n;
 
 const ORACLE = getStructDecoder([
   ['whirlpool', address],
-  /** Unix seconds; 0 when trading was never restricted. */
+  /** Unix seconds; 0 if trading has never been restricted. */
   ['tradeEnableTimestamp', u64],
   [
     'constants',

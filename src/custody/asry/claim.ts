@@ -31,7 +31,7 @@ const KEY_LIFE_MS = 7 * DAY_MS;
 const REPEAT_MS = 30_000;
 /** Maximum deposits whose repeats are remembered; the oldest are forgotten first. */
 const MAX_REPEATED = 1_000;
-/** A bridge returns an undelivered payment within this time after the swap. */
+/** A bridge returns an undelivered payment within this time after the swap was signed. */
 const RETURN_MS = DAY_MS;
 /** A block's time is in whole seconds and may be this much earlier than our clock showed when the swap was signed. */
 const BLOCK_TIME_LAG_MS = 120_000;

@@ -238,8 +238,8 @@ export class Executor {
 
   /** Signs a planned operation and stores the signature, or records why it cannot be signed. Does not send it. */
   async #prepare(op: Operation, kind: OperationKind): Promise<void> {
-    // A planned operation has no transaction that could land: it was never signed, or a quorum has proven that its last
-    // attempt ended.
+    // A planned operation has no transaction that could land: it has never been signed, or a quorum has proven that its
+    // last attempt ended.
     if (op.signer !== this.#ports.signer.address)
       return void this.#observe(op, kind, { type: 'refused', reason: KEY_ROTATED });
     let balance: Balance | undefined;

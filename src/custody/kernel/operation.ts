@@ -239,7 +239,7 @@ export type KindRules = {
   readonly retriesPreparation: boolean;
   /** Present if a failure on the chain ends the operation, because another attempt would probably fail too. */
   readonly endsWhenRejected?: true;
-  /** True if the operation waits for another event after its landing. */
+  /** True if the operation waits for another event after it has landed. */
   readonly settles: boolean;
   /**
    * When the balance must cover an operation. Sold work starts regardless of the balance, because its cost was reserved

@@ -108,7 +108,7 @@ const additionTo = ({ counts }: Limit, { amount, cost }: Added): bigint =>
 const usedOf = (limit: Limit, operations: readonly Entry[], now: number): bigint =>
   sum(countedBy(limit, operations, now).map((op) => countOf(limit, op)));
 
-/** Undefined if the limit has room for the addition. */
+/** The refusal of this limit; undefined if the limit has room for the addition. */
 export function checkLimit(
   limit: Limit,
   operations: readonly Entry[],

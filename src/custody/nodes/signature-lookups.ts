@@ -82,7 +82,7 @@ type Known = {
   reading?: {
     readonly payers: Set<string>;
     readonly found: Promise<ChainTransaction | null>;
-    /** True if a quorum is asked. A read from one node may still be running when the state becomes final. */
+    /** True if this read asks a quorum. A read from one node may still be running when the state becomes final. */
     readonly isFinal: boolean;
   };
   failure?: unknown;

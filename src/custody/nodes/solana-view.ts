@@ -213,7 +213,7 @@ export class SolanaView {
 
   /**
    * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot prove later that
-   * it has expired. With fewer than a quorum, an attempt could stay undecided.
+   * it has expired. If fewer nodes than a quorum had seen it, an attempt could stay undecided.
    * @throws AppError UPSTREAM_FAILED
    */
   async latestBlockhash(): Promise<Blockhash> {

@@ -117,7 +117,7 @@ export class TreasuryStore {
   }
 
   /**
-   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid nothing to one treasury
+   * Whether a transaction has been read and recorded, whatever it pays for. A record that it paid one treasury nothing
    * does not apply to another treasury.
    */
   hasRecord(signature: string, payee: string): boolean {

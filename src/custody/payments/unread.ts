@@ -129,7 +129,10 @@ export class UnreadTransactions {
     treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
-  /** True if the transaction was read, or if a failed read will be repeated. False while it only waits in the queue. */
+  /**
+   * True if the transaction has been read, or if a failed read will be repeated. False while it only waits in the
+   * queue.
+   */
   isKnown(signature: string): boolean {
     const { treasury, treasuryAddress } = this.#context;
     return (

@@ -90,7 +90,7 @@ export class PageViewsObject extends DurableObject<Env> {
     }
   }
 
-  /** Null if the storage refused the read. */
+  /** The sums and the newest views; null if the storage refused the read. */
   async read(bounds: StatsBounds): Promise<Counters | null> {
     const text = JSON.stringify(bounds);
     try {

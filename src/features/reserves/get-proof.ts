@@ -19,7 +19,7 @@ const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 const OVERDUE_MS = PROOF_EVERY_MS + 5 * 60_000;
 /** Maximum difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000;
-/** Also true if the proof's time is further ahead than the skew, because the clock was then set back. */
+/** True if the proof is too old, or if its time is further ahead than the skew, because the clock was then set back. */
 const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
   isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 

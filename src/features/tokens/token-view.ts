@@ -153,7 +153,7 @@ async function officialBody({ facts: deps, reserve }: TokenReads, mint: string, 
   return { ...token, id: null, created_at: null, warning: null, official: { asset, minter } };
 }
 
-/** Null for an address that is not a mint. @throws AppError UPSTREAM_FAILED */
+/** The facts of a mint from the chain; null for an address that is not a mint. @throws AppError UPSTREAM_FAILED */
 async function factsNow(
   deps: TokenFactsDeps,
   subject: FactsSubject,
