@@ -30,7 +30,7 @@ export const asry: Page = {
     <>
       <Title name="ASRY rewards">
         ASRY is a thank-you for funding this service: pay USDC or USDT and receive the token. Earlier payments
-        earn more. It buys nothing here. The payment goes to the operator's treasury, not into the reserve,
+        earn more. ASRY buys nothing here. The payment goes to the operator's treasury, not into the reserve,
         and is not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">

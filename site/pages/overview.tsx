@@ -61,7 +61,7 @@ const Build = () => (
           <a href="/asry">Fund the service</a>
         </h3>
         <p>
-          Pay USDC or USDT, which is not returned, and receive ASRY as thanks. It is not a share of the
+          Pay USDC or USDT, which is not returned, and receive ASRY as thanks. ASRY is not a share of the
           reserve.
         </p>
       </li>
@@ -98,7 +98,8 @@ export const overview: Page = {
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
             Sluice swaps SOL for BTC in public, and counts each sat on Solana as one ABSR. You can see what
-            the operator does with it, but not prevent it: <a href="/trust#wrong">what can go wrong</a>.
+            the operator does with the sats, but cannot prevent it:{' '}
+            <a href="/trust#wrong">what can go wrong</a>.
           </p>
           <div class="hero-more">
             <h2 class="minor">What ABSR is for</h2>

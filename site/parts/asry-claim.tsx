@@ -35,7 +35,10 @@ function ClaimDeposit({
     <div class="stack" data-deposit={signature}>
       <Steps label="Progress of the payment" steps={depositSteps(signature)} />
       {busy === null ? null : (
-        <Waiting what="You may close this page. Its address claims the payment later." usualSeconds={null} />
+        <Waiting
+          what="You may close this page, and open its address later to claim the payment."
+          usualSeconds={null}
+        />
       )}
       <Failed failure={failure} retry={run} />
     </div>

@@ -142,7 +142,7 @@ function Order({ draft, set, busy, create }: OrderProps) {
         label={`Your ${to.toUpperCase()} address`}
         value={payout}
         set={set('payout')}
-        hint="Receives the coins. Check it twice."
+        hint="Receives the coins. Check the address twice."
       />
       <Field
         id="exchange-refund"

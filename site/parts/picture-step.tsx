@@ -94,8 +94,8 @@ const ToTheWeb = ({ picked, isLinked }: { picked: Picked; isLinked: boolean }) =
       <li>
         <strong>Put it on the web.</strong> Sluice stores no pictures, and wallets load yours from where you
         put it. The quick way is <Away href={PICTURE_HOSTS[0]}>Postimages</Away>: upload the small picture and
-        copy “Direct link”. Your own web site or a public <Away href={PICTURE_HOSTS[1]}>GitHub</Away>{' '}
-        repository (button “Raw”) will do as well.
+        copy “Direct link”. You can also use your own web site, or a public{' '}
+        <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository (button “Raw”).
       </li>
       <li>
         <strong>Paste its link below.</strong>

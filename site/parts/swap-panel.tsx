@@ -197,7 +197,7 @@ const Before = () => (
       <dt>Who swaps</dt>
       <dd>1Click of NEAR Intents, the bridge</dd>
       <dt>Who holds the coins</dt>
-      <dd>The bridge, from the SOL that leaves the reserve until the BTC arrives in it</dd>
+      <dd>The bridge, from when the SOL leaves the reserve until the BTC arrives there</dd>
       <dt>Fee</dt>
       <dd>In the quote, and paid by the reserve. The service refuses a quote that costs too much</dd>
       <dt>If it fails</dt>

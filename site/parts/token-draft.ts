@@ -152,7 +152,7 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
         ? decimals === null
           ? undefined
           : decimals === 0
-            ? 'A whole number, such as 1,000,000, because the token has no parts. A comma only groups three digits.'
+            ? 'A whole number, such as 1,000,000, because the token cannot be divided. A comma only groups three digits.'
             : `Digits with at most ${decimals} after a point, such as 1,000,000 or 2500.5. A comma only groups three digits.`
         : atoms > U64_MAX
           ? 'Too large: the chain counts at most 18,446,744,073,709,551,615 smallest units.'

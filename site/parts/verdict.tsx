@@ -125,7 +125,7 @@ export function CoverVerdict({ check = IDLE, children }: CoverVerdictProps) {
       <VerdictLine verdict={{ ...verdict, by }} asked={asked} shownAt={isOwn && !isOld ? at : null} />
       {(asked && by === null) || isOld ? <AsOf at={at} stale={stale} away={away} /> : null}
       <p class="fine">
-        “Covered”: the address holds at least as many sats as ABSR exist. Nobody owes them to you.
+        “Covered”: the address holds at least one sat for each ABSR. Nobody owes them to you.
       </p>
       <ul class="rights grounds" aria-label="What the verdict rests on">
         <Sources reserves={reserves} />
