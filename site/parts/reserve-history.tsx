@@ -71,9 +71,10 @@ export function coveredAmong(
   return { covered: rows.filter((sats) => sats >= 0).length, all: rows.length, since: first.slice(0, 10) };
 }
 
-/** Since when ABSR was covered, by the proofs that the chart of the page has read. */
+/** Since when ABSR was covered, by the proofs that the chart of the page has read. A shortage now makes it no good news. */
 export function CoveredSince() {
   const [newest, month] = [useNewest(), useMonth()];
+  const isShort = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.coverage.state === 'short';
   if (newest.failure ?? month.failure) return <Ground>Earlier proofs cannot be read.</Ground>;
   if (newest.value === null || month.value === null) return <Awaited about="Since when ABSR was covered" />;
   const found = coveredAmong([...newest.value.proofs, ...month.value.proofs]);
@@ -86,7 +87,7 @@ export function CoveredSince() {
       : `all ${count(all)} proofs`
     : `${count(covered)} of ${count(all)} proofs`;
   return (
-    <Ground isGood={isAll}>
+    <Ground {...(isAll && isShort ? {} : { isGood: isAll })}>
       Covered in {which} that this page has read, since {since}.
     </Ground>
   );

@@ -79,15 +79,23 @@ const proofsOf = (sats: readonly (string | null)[]) => {
 };
 
 it.each([
-  [['1000', '1001'], 'good', 'Covered in all 2 proofs that this page has read, since 2026-11-01.'],
-  [[null, '1000'], 'good', 'Covered in the only proof that this page has read, since 2026-11-02.'],
-  [['1000', '999', '1000'], 'warn', 'Covered in 2 of 3 proofs that this page has read, since 2026-11-01.'],
-  [[null], 'open', 'No proof of an ABSR supply is signed yet.'],
+  [['1000', '1001'], 'covered', 'good', 'Covered in all 2 proofs that this page has read, since 2026-11-01.'],
+  [['1000', '1001'], 'short', 'open', 'Covered in all 2 proofs that this page has read, since 2026-11-01.'],
+  [[null, '1000'], 'covered', 'good', 'Covered in the only proof that this page has read, since 2026-11-02.'],
+  [
+    ['1000', '999', '1000'],
+    'short',
+    'warn',
+    'Covered in 2 of 3 proofs that this page has read, since 2026-11-01.',
+  ],
+  [[null], 'covered', 'open', 'No proof of an ABSR supply is signed yet.'],
 ] as const)(
-  'with proofs of %j sats for 1,000 ABSR, the line about the past is marked %s and says: %s',
-  (sats, kind, text) => {
+  'with proofs of %j sats for 1,000 ABSR, and a reserve that is now %s, the line about the past is marked %s and says: %s',
+  (sats, state, kind, text) => {
+    const summary = exampleOf('getAbsrSummary');
     const proofs = proofsOf(sats);
     const answers = {
+      'getAbsrSummary {}': { ...summary, coverage: { ...summary.coverage, state } },
       'listProofs {"limit":25}': { proofs },
       'listProofs {"every":"day","limit":31}': { proofs: proofs.slice(0, 1) },
     };
