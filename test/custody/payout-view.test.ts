@@ -10,7 +10,7 @@ eachScene(`
   an unsigned payout is shown as owed, with the reason, when its operation waits for a daily limit      | begun            | unsigned limit_payouts_day | owed daily_limit
   an unsigned payout is shown as owed, with the reason, when signing is paused                          | begun            | unsigned stopped_operator  | owed paused
   an unsigned payout is shown as owed, with the reason, when its operation is held                      | begun            | unsigned held_unproven     | owed paused
-  an unsigned payout is shown as pending when its operation was not tried yet                           | begun            | unsigned                   | pending
+  an unsigned payout is shown as pending when its operation has not been tried yet                      | begun            | unsigned                   | pending
   an unsigned payout is shown as pending when its operation will be retried after a failed read         | begun            | unsigned upstream_timeout  | pending
   an unsigned payout is shown as pending when its operation will be retried after an expiry             | begun            | unsigned expired           | pending
   an unsigned payout is shown as pending before D1 has its operation                                    | begun            |                            | pending

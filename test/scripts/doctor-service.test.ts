@@ -63,7 +63,7 @@ eachRow<[what: string, shown: Shown, ...findings: string[]]>(`
   a D1 that is behind                     | { "custody": { "mirrorBehindSince": "2026-11-20T12:00" } }  | note mirror-behind: .*2026-11-20T12:00
   rows that D1 refuses                    | { "custody": { "mirrorRefusedRows": 3 } }                   | problem mirror-refuses-rows: D1 refuses 3 rows
   bridge quotes that are used up          | { "custody": { "quotes": { "left": 0 } } }                  | note quotes-spent
-  limits that are used up, also unknown ones | { "custody": { "limits": [{ "name": "day", "left": "1" }, { "name": "creations_day", "left": "0" }, { "name": "new_cap", "left": "0" }] } }
+  limits that are used up, even unknown ones | { "custody": { "limits": [{ "name": "day", "left": "1" }, { "name": "creations_day", "left": "0" }, { "name": "new_cap", "left": "0" }] } }
     | note cap-used-up: These limits are used up: creations_day, new_cap
   another reserve than that of the settings | { "settings": { "RESERVE_SOLANA_ADDRESS": "other", "RESERVE_BTC_ADDRESS": "other" } }
     | problem service-other-reserve: .*RESERVE_SOLANA_ADDRESS | problem service-other-reserve: .*RESERVE_BTC_ADDRESS

@@ -98,7 +98,7 @@ it.each(
       | a 10 | opened:no rentDay:0 | claim a times:40; open a; wait 2m; landed = a
     rewards that wait because the daily rent budget is used up are paid in the background a day later
       | a 10, b 10, c 10 | opened:no rentDay:4078560 | claim a; part a = on its way; claim b; part b = on its way; claim c; part c = owed rent_budget_spent; skip 19h; wait 1h; landed = a, b; skip 4h; wait 2h; landed = a, b, c; opens = yes, yes, yes; before = 0, 9995000, 19990000
-    a repeat pays an owed reward whose account is open, 30 seconds after the last check; else it is paid within an hour
+    a repeat pays an owed reward whose account is open 30 seconds after the last check; without a repeat, the reward is paid within an hour
       | a 10, b 10 | opened:no rentDay:0 | claim a; part a = owed rent_budget_spent; claim b; part b = owed rent_budget_spent; claim a = ALREADY_CLAIMED; open a; claim a times:20; part a = owed rent_budget_spent; wait 30s; claim a; part a = on its way; wait 1m; landed = a; open b; wait 1h1m; landed = a, b
     the token account of a sender is opened once, even if the owner closes it again
       | a 100 | opened:no price:1000000000000 | claim a micro:1; wait 1m; opens = yes; close a; claim a micro:1; part a = owed recipient_account_closed; close a; claim a micro:1; part a = owed recipient_account_closed; close a; claim a micro:1; part a = owed recipient_account_closed; skip 2d; wait 1h; landed = a; open a; wait 2h; opens = yes, no, no, no

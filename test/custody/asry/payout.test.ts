@@ -169,11 +169,11 @@ eachScene(`
     | claim; quiet; end rejected; logged = warn payout_failed rejected; wait 30s; run; end rejected; logged = warn payout_failed rejected; wait 1m; run; end rejected; logged = alarm payout_failed rejected
   a check that another check has overtaken begins nothing
     | unread yes; claim; unread no; wait 2s; late-check; states = begun; operation = 1; due = none
-  a claim waits for its payout, and the timer for none that it begins
+  a claim waits for its payout, but the timer waits for no payout that it begins
     | claim; driven = 1; end rejected; wait 30s; run; reason = begun; operation = 2; driven = 1
   a payout begins from the account that the operator has set
     | cold; claim; source = cold
-  a payout without such an account begins from the account of the reserve
+  a payout begins from the reserve's account if the operator has set no other account
     | claim; source = null
   a part of a claim whose payout has failed waits too
     | claim 1; end rejected; claim 1; reason = payout_failed; states = owed, owed; due = 30
@@ -191,7 +191,7 @@ eachScene(`
 eachScene(`
   nothing if the account is open, at the time of its block
     | claim; begun = 0 5900 false; rent = 0; wait 1s; end done debit:5900 fee:5900 block:1800003599; reason = paid; rent = 0; paid-at = -2000; paid = 1109323590079; due = none; wait 1d; run; operation = 1
-  the rent of an account that it opens, from the time of its beginning
+  the rent of an account that it opens, from the time when it began
     | shows account:none; claim; begun = 2039280 2046280 true; rent = 2039280 0; wait 1s; end done debit:2046280 fee:7000; rent = 2039280 1000; paid-at = 0
   a rent that the chain has lowered meanwhile
     | shows account:none; claim 1; end done debit:7001 fee:7000; rent = 1 0; claim 1; reason = recipient_account_closed

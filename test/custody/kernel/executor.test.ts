@@ -260,9 +260,9 @@ playScenes(`
     | prepares defect; plan swap:one; drive; reason = upstream_unexpected; held = 0 reserved, 0 unsettled; signature = none
   a swap ends unsigned if an error in its preparation has no reason
     | prepares no-reason; plan swap:one; drive; reason = upstream_NOT_FOUND; held = 0 reserved, 0 unsettled; signature = none
-  a swap ends unsigned if another swap was quoted its deposit address
+  a swap ends unsigned if another swap has the same deposit address
     | uses the-deposit-address; plan swap:one; drive; reason = quote_reused; used deposit:a = swap:other; outcome = {}; held = 0 reserved, 0 unsettled; sent = nothing
-  a swap ends unsigned if its cost exceeds the rest of the day
+  a swap ends unsigned if its cost exceeds what is left of the day's limit
     | uses the-cost-of-the-day; plan swap:one; drive; reason = limit_cost_day; used deposit:a = undefined; room = known; held = 0 reserved, 0 unsettled; sent = nothing
   a swap ends unsigned if the swaps signed in the last hour fill the limit
     | uses the-hour; plan swap:one; drive; reason = limit_hour; used deposit:a = undefined; room = known; held = 0 reserved, 0 unsettled; sent = nothing

@@ -109,7 +109,7 @@ eachScene(`
   unexplained spends are unknown while one of two nodes invents a transaction                                  | spends | invents honest       | a third node
   unexplained spends are unknown while two of three nodes have pruned a transaction                            | spends | pruned pruned honest | a third node
   unexplained spends need a second node, because one list cannot prove that a transaction is missing           | spends | honest down          | UPSTREAM_FAILED
-  unexplained spends need a second of three nodes, because one list cannot prove that one is missing           | spends | down honest down     | UPSTREAM_FAILED
+  unexplained spends need a second of three nodes, because one list cannot prove that a transaction is missing | spends | down honest down     | UPSTREAM_FAILED
 `)('%s', async (_title, asked = '', nodes = '', expected) => {
   const [what = '', explained = ''] = asked.split(' ');
   const shown = await setUp(nodes.split(' '))

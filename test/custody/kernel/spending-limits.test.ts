@@ -152,7 +152,7 @@ eachScene(`
   no queued operation from before the window, if the limit counts it from when it was planned    |        | planned 2d ago | 0
   no signed operation from before the window                                                     | queued | signed 2d ago  | 0
   no operation that failed after it was signed                                                   |        | closed 2d ago signed | 0
-  an operation that was signed in it and is done                                                 |        | done 2d ago signed   | 1
+  an operation that was signed in the window and is done                                         |        | done 2d ago signed   | 1
 `)('a window includes %s', (_name, queued, operation, used) => {
   const limit: Limit = {
     ...{ name: 'swaps_day', kind: 'swap', unit: 'count', counts: 'operations', label: 'swaps in a day' },

@@ -22,7 +22,7 @@ function viewOf(text: string): NodeView {
 
 eachScene(`
   one node has read everything                          | 1 | one proof                                             | dead
-  one of several nodes has read everything, no status   | 1 | one view, two proof, three view                       | dead
+  one of several nodes proves it, none shows a status   | 1 | one view, two proof, three view                       | dead
   one of several witnesses has read everything          | 1 | one proof, two view, three view                       | dead
   the status is as old as the finalized height          | 1 | one proof finalizedSlot=1200 statusSlot=1200          | dead
   the history begins at the slot of the attempt         | 1 | one proof firstAvailableSlot=900                      | dead

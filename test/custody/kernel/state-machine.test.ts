@@ -270,7 +270,7 @@ playScenes(`
     | at 6h; swap settling; see unreachable; row = settling settling no-reason; at 6h1ms; see unreachable; row = settling held held_unsettled
   a refunded swap is not a success, and its exposure ends
     | swap settling looks=9; see returned; row = failed refunded refunded; money = SOL 0 0 10000000; due = never; looks = 0
-  the cost of a refund is recorded as the settlement states it, else as agreed
+  the cost of a refund is recorded as the settlement states it, otherwise as agreed
     | swap settling cost=5; see returned-at-9; money = SOL 0 0 9; swap settling cost=5; see returned; money = SOL 0 0 5
   a swap that the bridge failed keeps its exposure, and is checked once an hour
     | swap settling; see broken; row = failed bridge_failed bridge_failed; money = SOL 0 SOL 10000000; due = 3600000ms; at 6s; see broken; due = 3600000ms; at 7s; see unreachable; money = SOL 0 SOL 10000000; due = 3600000ms

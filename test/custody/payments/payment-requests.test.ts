@@ -205,7 +205,7 @@ describe('a token when its listing is paid', () => {
     scenes(`
       a listed token cannot be listed again
         | open a listing mint; pay a fee; run; open-fails listing mint = ALREADY_LISTED
-      a paid token is listed as the chain shows it then, not as an earlier request found it
+      a paid token is listed as the chain shows it when it is paid, not as an earlier request found it
         | mints named Now; open b listing mint; open a listing mint; pay a fee; confirm a a1 = confirmed; listed = 1 Now NOW 9 2; token b = 1; subject a = Now
       a paid token is refunded in full if it can be paused when it is paid
         | mints powers; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: powers; owed a = failed 1000000, failed fee

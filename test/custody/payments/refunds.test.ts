@@ -153,7 +153,7 @@ it.each(
       | set creates never; open a; pay a fee+50000; run; finish a failed; run; refund a; refunded = a1:1; moved = fee+50000
     an excess of 10,000 lamports is not owed back
       | open a; pay a fee+10000; run; owed a = none; open b; pay b fee+10001; run; owed b = overpaid 10001
-    two refunds of one payment are two transactions if the first refund was tried already
+    two refunds of one payment are two transactions if the first refund has already been tried
       | set creates never; open a; pay a fee+50000; run; set refunds failed; refund a; finish a failed; run; owed a = overpaid 50000, failed fee
     two refunds of one payment are two transactions if the first refund has already been sent
       | set creates never; open a; pay a fee+50000; run; refund a; finish a failed; run; refund a; refunded = a1:1, a1.2:1; moved = fee+50000

@@ -258,7 +258,7 @@ const SCENES = `
   a first payment has no block time                               | 1 | old unknown, all | 1 of 1
   the history ends with a full page                               | 1 | pay 1000, all | 1000 of 1000
   the history ends one transaction after a page                   | 1 | pay 1001, all | 1001 of 1001
-  the node then lacks the rest of a first list                    | 1 | pay 1500, keep 1000, run, keep 9999, all | 1500 of 1500
+  a node lacks the rest of its first list                         | 1 | pay 1500, keep 1000, run, keep 9999, all | 1500 of 1500
   a node lags                                                     | 1 | pay 30, all, lag 5, run | 30 of 30, incomplete
   a node that lagged is back                                      | 1 | pay 30, all, lag 5, pay 1, run, lag 0, all | 31 of 31
   a node lists nothing, for ten minutes                           | 1 | pay 30, all, empty on, tick 10m, run | 30 of 30, incomplete
@@ -274,7 +274,7 @@ const SCENES = `
   a node lists too little even if its history begins there        | 1 | pay 1, all, pay 59, keep 30, prune 1 1, all | 31 of 60, incomplete, treasury_walk_stuck node-1
   a node lists too little, for a time                             | 1 | pay 1, all, pay 59, keep 30, run 3, keep 9999, all | 60 of 60, treasury_walk_stuck node-1
   a node lists a slot that does not exist, once                   | 1 | pay 30, all, invent x9 1000000000000000, run, calm, pay 5, all | 35 of 35
-  a node lists a known transaction in such a slot, once           | 1 | pay 30, all, invent s30 1000000000000000, run, calm, pay 5, all | 35 of 35
+  a node lists a known transaction in a slot that does not exist  | 1 | pay 30, all, invent s30 1000000000000000, run, calm, pay 5, all | 35 of 35
   a node invents the first transaction, below all others          | 1 | invent x9 5, run, calm, at 10 100, at 11 100, all | 2 of 2
   a node invents a page once while older pages time out           | 2 | pay 1, all, pay 30, shallow on, flood 1, shallow off, calm, tick 1d, pay 1, run 5, tick 1d, pay 1, run 5 | 33 of 33
   a node invents the top of a list of more than a run             | 2 | pay 1, all, pay 1, none 11000, share 9000, flood 1, calm, run 4, all | 2 of 11002
