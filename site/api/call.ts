@@ -82,6 +82,13 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   use_another_deposit: 'This payment cannot earn a reward. Use another one.',
 };
 
+/** Failures whose action in general does not say what a visitor does: what the message names cannot be changed here. */
+const NEXT_BY_CODE: Readonly<Record<string, string>> = {
+  PAYMENT_NOT_BOUND:
+    'Do not pay again. Compare the signature with the one in your wallet. If it is the same, contact the operator.',
+  NO_METADATA: 'Only a token whose name is on the chain can be listed.',
+};
+
 const unreached = (text: string): Failure => ({
   code: 'NOT_REACHED',
   text,
@@ -109,7 +116,7 @@ export function failureOf(failure: ApiFailure): Failure {
     };
   const { error_code: code, error, action, request_id: requestId, retry_after_s: wait, details } = failure;
   const isOutage = failure.retryable && failure.status >= 500;
-  const step = NEXT_STEPS[action ?? ''] ?? 'Try again in a moment.';
+  const step = NEXT_BY_CODE[code] ?? NEXT_STEPS[action ?? ''] ?? 'Try again in a moment.';
   return {
     code,
     text: code === 'UPSTREAM_FAILED' ? 'A source of this service failed.' : error,

@@ -24,6 +24,7 @@ export const tokens: Page = {
           List yours
         </a>
       </p>
+      <Live name="order" />
       <p class="live" data-island="price">
         <CreationPrice />
       </p>

@@ -4,6 +4,7 @@ import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
+import { CopyButton } from './copyable.tsx';
 import { CreatedToken } from './created-token.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
@@ -68,28 +69,40 @@ export function restOf(invoice: Invoice): SolRequest {
 const isPartlyPaid = ({ detail, received_lamports: received }: Invoice): boolean =>
   detail === 'seen' && received !== '0';
 
-function WhatToPay({ invoice }: { invoice: Invoice }) {
+const Missing = ({ amount, received }: { amount: string; received: string }) => (
+  <Notice kind="warn" title={`${amount} SOL are missing.`}>
+    <p>{sol(received)} SOL have arrived, which is less than the price.</p>
+  </Notice>
+);
+
+/** The order's address is the only way to it from another browser. */
+const ComeBack = () => (
+  <p class="row fine">
+    <span>
+      You may close this page. To come back in this browser, open <a href="/tokens">Tokens</a>; in another
+      one, open the order's link.
+    </span>
+    <CopyButton text={location.href} label="link to the order" name="Copy order link" />
+  </p>
+);
+
+export function WhatToPay({ invoice }: { invoice: Invoice }) {
   const { invoice_id: id, reported_tx_signature: reported } = invoice;
   const isPartly = isPartlyPaid(invoice);
   const asked = isPartly ? restOf(invoice) : invoice;
   return (
-    <>
-      {isPartly ? (
-        <Notice kind="warn" title={`${asked.amount} SOL are missing.`}>
-          <p>{sol(invoice.received_lamports)} SOL have arrived, which is less than the price.</p>
-        </Notice>
-      ) : null}
-      {/* The rest is a payment of its own: the first one is known to the service. */}
-      <OrderPayment
-        id={isPartly ? `${id}:${invoice.received_lamports}` : id}
-        reported={reported}
-        confirm={(signature) => confirmWith(id, signature)}
-        payment={solPayment(asked)}
-        byHand={!isPartly}
-      >
-        <Progress invoice={invoice} />
-      </OrderPayment>
-    </>
+    // The rest is a payment of its own: the first one is known to the service.
+    <OrderPayment
+      id={isPartly ? `${id}:${invoice.received_lamports}` : id}
+      reported={reported}
+      confirm={(signature) => confirmWith(id, signature)}
+      payment={solPayment(asked)}
+      byHand={!isPartly}
+      unpaid={isPartly ? <Missing amount={asked.amount} received={invoice.received_lamports} /> : null}
+    >
+      <ComeBack />
+      <Progress invoice={invoice} />
+    </OrderPayment>
   );
 }
 

@@ -78,10 +78,7 @@ export function ListingOrder({ request }: { request: ListingRequested }) {
         confirm={confirm}
       />
       {refunds}
-      <Waiting
-        what="Waiting for the payment. It is found automatically, within about a minute after it is final."
-        usualSeconds={null}
-      />
+      <Waiting what="Waiting for the payment. It is found automatically." usualSeconds={null} />
     </>
   );
 }

@@ -27,6 +27,8 @@ type OrderPaymentProps = {
   readonly confirm: (signature: string) => Promise<unknown>;
   /** Whether the amount alone identifies the payment. */
   readonly byHand?: boolean;
+  /** Shown above the terms, only while no payment is on its way. */
+  readonly unpaid?: Child;
   /** The stages of the order. */
   readonly children?: Child;
 };
@@ -36,7 +38,7 @@ type OrderPaymentProps = {
  * has reported it to the service.
  */
 export function OrderPayment(props: OrderPaymentProps) {
-  const { id, payment, reported, confirm, byHand = true, children } = props;
+  const { id, payment, reported, confirm, byHand = true, unpaid, children } = props;
   const own = useOwnPayment(id);
   const now = useNow(CLOCK_MS);
   const [isPaying, setPaying] = useState(false);
@@ -70,6 +72,7 @@ export function OrderPayment(props: OrderPaymentProps) {
     );
   return (
     <div key="unpaid" class="stack">
+      {unpaid}
       <PaymentCard
         payment={payment}
         byHand={byHand}

@@ -49,12 +49,12 @@ export const solPayment = (request: SolRequest): Payment => ({
   ifDifferent: (
     <>
       <p>
-        <strong>Too little?</strong> Send the rest before the time is over.{' '}
-        <strong>Too much, too late or twice?</strong> The operator returns it to the paying account by hand,
-        without a fixed date. This page shows what is owed to you.
+        <strong>Too little by wallet or QR code?</strong> Send the rest in the same way before the time is
+        over. <strong>Too much, too late or twice?</strong> The operator returns it to the paying account by
+        hand, without a fixed date. This page shows what is owed to you.
       </p>
       <p>
-        The last digits of the amount identify your payment, so do not round it. If no order is found for it,{' '}
+        <strong>Just paid?</strong> It shows here within 30 seconds. If no order is found for it,{' '}
         <a href="/trust#operator">contact the operator</a> with its signature.
       </p>
     </>
@@ -106,7 +106,7 @@ const PayLinks = ({ url }: Pick<Payment, 'url'>) => (
         Another wallet
       </a>
     ) : null}
-    <CopyButton text={url} label="link to pay" name="Copy link" />
+    <CopyButton text={url} label="link to pay" name="Copy payment link" />
   </p>
 );
 
@@ -130,6 +130,15 @@ const Terms = ({ payment: { amount, currency, address, memo } }: { payment: Paym
       </>
     )}
   </dl>
+);
+
+/** Without the reference, the service finds an order only by its exact amount. */
+const HandRules = () => (
+  <p class="fine">
+    <strong>From your own wallet, not an exchange:</strong> only exactly this amount matches your order, so do
+    not round it. The fee of an exchange changes the amount, and a refund goes to the paying account, which is
+    the exchange's.
+  </p>
 );
 
 /** In the time zone of the visitor once the page has a clock. */
@@ -165,7 +174,10 @@ function PayByHand({ payment, byHand }: { payment: Payment; byHand: boolean }) {
       <div class="payment">
         <div class="stack">
           {byHand ? (
-            <Terms payment={payment} />
+            <>
+              {payment.reference === null ? null : <HandRules />}
+              <Terms payment={payment} />
+            </>
           ) : (
             <p class="fine">The wallet or the code carries the reference that identifies the payment.</p>
           )}

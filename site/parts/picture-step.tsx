@@ -1,10 +1,12 @@
-import { Away } from './explorer-links.tsx';
 import { Field, type FieldProps } from './field.tsx';
+import { later } from './later.tsx';
 import { type LoadedPicture, TokenPicture } from './own-picture.tsx';
 import type { SmallPicture } from './shrink-picture.tsx';
 import { PictureRemark } from './token-picture.tsx';
 
 export type Picked = SmallPicture | 'none' | 'unreadable';
+
+const ToTheWeb = later(async () => (await import('./shrink-picture.tsx')).ToTheWeb);
 
 async function pick(file: File | undefined): Promise<Picked> {
   if (file === undefined) return 'none';
@@ -44,7 +46,9 @@ export const PictureStep = ({ link, symbol, ...props }: PictureStepProps) => (
       <TokenPicture symbol={symbol} seed={symbol} src={givenPicture(props)} />
       <ChooseFile {...props} />
     </div>
-    <ToTheWeb picked={props.picked} isLinked={link.value.trim() !== ''} />
+    {typeof props.picked === 'string' ? null : (
+      <ToTheWeb about={props.picked.about} isLinked={link.value.trim() !== ''} />
+    )}
     <div class="stacked">
       <Field
         {...link}
@@ -82,24 +86,3 @@ const ChooseFile = ({ picked, pick: set }: Omit<PictureProps, 'picture'>) => (
     ) : null}
   </div>
 );
-
-/** Sites that give a direct link to a picture. */
-const PICTURE_HOSTS = ['https://postimages.org', 'https://github.com/new'] as const;
-
-/** How a picture of this device gets the link that the order needs. */
-const ToTheWeb = ({ picked, isLinked }: { picked: Picked; isLinked: boolean }) =>
-  typeof picked === 'string' ? null : (
-    <ol class="numbered">
-      <li>{picked.about}</li>
-      <li>
-        <strong>Put it on the web.</strong> Sluice stores no pictures, and wallets load yours from where you
-        put it. The quick way is <Away href={PICTURE_HOSTS[0]}>Postimages</Away>: upload the small picture and
-        copy “Direct link”. You can also use your own web site, or a public{' '}
-        <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository (button “Raw”).
-      </li>
-      <li>
-        <strong>Paste its link below.</strong>
-        {isLinked ? '' : ' Until then the token has no picture.'}
-      </li>
-    </ol>
-  );

@@ -55,7 +55,8 @@ export function SentPayment({
   return (
     <>
       <p class="row">
-        <span class="mark good">sent</span> <SolanaTransaction signature={signature} />
+        <span class="mark good">{sentAt === null ? 'seen' : 'sent'}</span>{' '}
+        <SolanaTransaction signature={signature} />
         {sentAt === null ? null : (
           <span class="fine">
             <Age iso={new Date(sentAt).toISOString()} />
@@ -64,7 +65,11 @@ export function SentPayment({
       </p>
       {refused === null ? (
         <Waiting
-          what="The payment was sent. Do not pay again: it counts once it is final on Solana."
+          what={
+            sentAt === null
+              ? 'Payment seen; waiting until it is final on Solana. Do not pay again.'
+              : 'The payment was sent. Do not pay again: it counts once it is final on Solana.'
+          }
           usualSeconds={30}
         />
       ) : (

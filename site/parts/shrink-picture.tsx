@@ -3,6 +3,7 @@
  * @module
  */
 import type { Child } from 'hono/jsx';
+import { Away } from './explorer-links.tsx';
 
 /** Wallets draw a token's picture in at most this size. */
 const MOST_PX = 512;
@@ -58,4 +59,24 @@ const SmallFile = ({ url, name, sidePx, bytes }: Facts) => (
       {sidePx} × {sidePx} pixels, {Math.ceil(bytes / 1000)} KB
     </span>
   </p>
+);
+
+/** Sites that give a direct link to a picture. */
+const PICTURE_HOSTS = ['https://postimages.org', 'https://github.com/new'] as const;
+
+/** How a picture of this device gets the link that the order needs. */
+export const ToTheWeb = ({ about, isLinked }: { about: Child; isLinked: boolean }) => (
+  <ol class="numbered">
+    <li>{about}</li>
+    <li>
+      <strong>Put it on the web.</strong> Sluice stores no pictures, and wallets load yours from where you put
+      it. The quick way is <Away href={PICTURE_HOSTS[0]}>Postimages</Away>: upload the small picture and copy
+      “Direct link”. You can also use your own web site, or a public{' '}
+      <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository (button “Raw”).
+    </li>
+    <li>
+      <strong>Paste its link below.</strong>
+      {isLinked ? '' : ' Until then the token has no picture.'}
+    </li>
+  </ol>
 );

@@ -7,13 +7,13 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Form } from './field.tsx';
 import { shortened } from './format.ts';
-import { Age } from './freshness.tsx';
 import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { AfterThat, TokenPrice } from './order-price.tsx';
-import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
+import { noteOrder } from './own-payment.ts';
 import { TokenPicture, useLoadedPicture } from './own-picture.tsx';
 import { givenPicture, type Picked } from './picture-step.tsx';
+import { ResumeOrder } from './resume-order.tsx';
 import { Tile } from './tile.tsx';
 import {
   decimalsOf,
@@ -30,7 +30,6 @@ import {
 import { TokenFields } from './token-fields.tsx';
 import { TokenLine } from './token-line.tsx';
 import { AtMost, type TokenQuote, useTokenQuote } from './token-price.tsx';
-import { Foreign } from './token-text.tsx';
 import { HolderList, SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
 import { useConnected } from './wallet.tsx';
@@ -156,7 +155,6 @@ export function TokenCreator() {
   const [draft, setDraft, forget] = useDraft<TokenDraft>('token', draftFrom(query), 'browser');
   const [invoice, setInvoice] = useState<string | null>(null);
   const [picked, pick] = useState<Picked>('none');
-  const open = useOpenOrder();
   const quote = useTokenQuote(draft.program);
   const image = draft.image.trim();
   const picture = useLoadedPicture(isImageUrl(image) ? image : null);
@@ -187,7 +185,7 @@ export function TokenCreator() {
     );
   return (
     <>
-      {open === null ? null : <ResumeOrder order={open} resume={() => show(open.id)} />}
+      <ResumeOrder />
       <p class="first-price">
         <AtMost lamports={quote.value?.max_lamports} />
       </p>
@@ -279,23 +277,6 @@ const NoPicture = ({ lack, add }: { lack: PictureLack; add: () => void }) => (
       </button>
       <button type="submit" form="token-form" class="quiet">
         {LACKS[lack].leave}
-      </button>
-    </p>
-  </Notice>
-);
-
-const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (
-  <Notice kind="info" title="You have an unfinished order.">
-    <p>
-      <Foreign text={order.name} />, ordered <Age iso={new Date(order.at).toISOString()} />. If you paid it,
-      do not pay again.
-    </p>
-    <p class="row">
-      <button type="button" onClick={resume}>
-        Resume your order
-      </button>
-      <button type="button" class="quiet" onClick={() => forgetOrder(order.id)}>
-        Forget it
       </button>
     </p>
   </Notice>

@@ -132,7 +132,7 @@ describe('a sent payment is never requested again', () => {
     expect(await payButton(page).count()).toBe(0);
     const other = await visit(`/tokens/new?invoice=${id}`);
     open.push(other);
-    await other.page.getByText('The payment was sent. Do not pay again').waitFor();
+    await other.page.getByText('Payment seen; waiting until it is final').waitFor();
     expect(await other.page.getByRole('button', { name: 'Connect a wallet' }).count()).toBe(0);
     await expectAccessible(other.page);
     await holdFinality(false);
@@ -146,12 +146,14 @@ describe('a sent payment is never requested again', () => {
     const paid = await order({ behaviour: 'send-silently' });
     await payButton(paid.page).click();
     await expect.poll(paid.sent).toBe(1);
-    const page = await newTab(paid.page, '/tokens/new', {});
+    const page = await newTab(paid.page, '/tokens', {});
     await paid.page.close();
+    await page.getByText('You have an unfinished order.').waitFor();
+    await page.goto(new URL('/tokens/new', siteUrl).href);
     await page.getByText('You have an unfinished order.').waitFor();
     await expectAccessible(page);
     await picture(page, 'order-resume');
-    await page.getByRole('button', { name: 'Resume your order' }).click();
+    await page.getByRole('link', { name: 'Resume your order' }).click();
     await page
       .getByText(/Your wallet was asked to pay this order|Your token is created and listed/)
       .first()

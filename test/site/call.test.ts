@@ -108,6 +108,14 @@ describe('failures are shown in words with a next step', () => {
     expect(failureOf({ ...refused, retry_after_s }).next).toContain(`wait ${text}.`);
   });
 
+  it.each([
+    ['PAYMENT_NOT_BOUND', 'Do not pay again.'],
+    ['NO_METADATA', 'Only a token whose name is on the chain can be listed.'],
+  ] as const)('does not ask a visitor to change the request after %s, but says: %s', (error_code, text) => {
+    const { action } = ERRORS[error_code];
+    expect(failureOf({ ...refused, error_code, action }).next).toMatch(new RegExp(`^${text}`));
+  });
+
   it('every action that the service returns has its own next step', () => {
     const unknown = failureOf({ ...refused, action: 'no_such_action' as 'none' }).next;
     for (const { action } of Object.values(ERRORS))

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
-import { InvoiceNotice, invoiceSteps, Ordered, restOf } from '../../site/parts/invoice-panel.tsx';
+import { InvoiceNotice, invoiceSteps, Ordered, restOf, WhatToPay } from '../../site/parts/invoice-panel.tsx';
 import { partsOf } from '../../site/parts/order-price.tsx';
 import { PaymentCard, PaymentTerms, solPayment } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
@@ -54,6 +54,20 @@ it('explains above the payment by hand that the operator returns wrong payments,
   );
 });
 
+it('says only beside the terms to pay by hand that the amount must match, and why an exchange does not fit', () => {
+  const payment = solPayment(exampleOf('createInvoice'));
+  const [above, byHand] = String(PaymentTerms({ lock: 'x', payment, left: 60 })).split('Pay by hand');
+  expect(above).toContain('Too little by wallet or QR code?');
+  expect(byHand).toMatch(/not an exchange.*only exactly this amount.*a refund goes to the paying account/s);
+  const bare = { ...payment, reference: null };
+  for (const html of [
+    above,
+    String(PaymentTerms({ lock: 'x', payment: bare, left: 60 })),
+    String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 })),
+  ])
+    expect(html).not.toContain('not an exchange');
+});
+
 it('does not offer payment by hand if only the reference identifies the payment', () => {
   const payment = solPayment(exampleOf('createInvoice'));
   const html = String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 }));
@@ -79,6 +93,7 @@ it('shows dollars beside SOL, with the time of the price, only while a price is 
 });
 
 describe('an invoice on its page', () => {
+  afterEach(() => vi.unstubAllGlobals());
   const made = exampleOf('getInvoice');
   const invoice = (detail: string, received: string, more = {}) => ({
     ...{ ...made, status: 'pending', detail, received_lamports: received },
@@ -102,6 +117,18 @@ describe('an invoice on its page', () => {
     expect(rest.amount).toBe('0.005939841');
     expect(rest.solana_pay_url).toBe(made.solana_pay_url.replace(/amount=[^&]*/, 'amount=0.005939841'));
     expect(rest).toMatchObject({ reference: made.reference, treasury_address: made.treasury_address });
+  });
+
+  it('a partly paid invoice offers the rest until a payment of the rest is seen', () => {
+    vi.stubGlobal('location', { href: 'https://sluice.test/tokens/new?invoice=1' });
+    const page = (reported: string | null): string => {
+      const partly = invoice('seen', '10000000', { reported_tx_signature: reported });
+      return String(WhatToPay({ invoice: { ...partly, fee_lamports: 15_939_841 } }));
+    };
+    expect(page(null)).toMatch(/0\.005939841 SOL are missing\..*Connect a wallet.*Copy order link/s);
+    const seen = page('5'.repeat(88));
+    expect(seen).toMatch(/Payment seen; waiting until it is final.*Copy order link/s);
+    expect(seen).not.toMatch(/are missing|Connect a wallet|Pay once|class="qr"/);
   });
 
   it.each([
