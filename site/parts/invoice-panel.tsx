@@ -82,7 +82,7 @@ const ComeBack = () => (
       You may close this page. To come back in this browser, open <a href="/tokens">Tokens</a>; in another
       one, open the order's link.
     </span>
-    <CopyButton text={location.href} label="link to the order" name="Copy order link" />
+    <CopyButton text={location.href} label="order link" name="Copy order link" />
   </p>
 );
 
@@ -118,8 +118,8 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   if (invoice.status === 'completed') return <CreatedToken invoice={invoice} />;
   if (invoice.detail === 'expired')
     return (
-      <Notice kind="warn" title="The invoice has expired.">
-        <p>Do not pay it any more. A new invoice is free.</p>
+      <Notice kind="warn" title="The order has expired.">
+        <p>Do not pay it any more. A new order is free.</p>
       </Notice>
     );
   if (invoice.detail !== 'refund_due') return null;
@@ -189,13 +189,26 @@ export function InvoicePanel({ id, created, leave }: InvoicePanelProps) {
     forgetPayment(id);
     forgetOrder(id);
   }, [detail]);
+  useEffect(() => {
+    const { title } = document;
+    document.title = 'Your order · Sluice';
+    return () => {
+      document.title = title;
+    };
+  }, []);
   return (
     <div class="stack">
-      <Loaded
-        query={answer}
-        waiting="Reading the invoice."
-        show={(invoice) => <InvoiceState invoice={invoice} />}
-      />
+      {answer.failure?.code === 'NOT_FOUND' ? (
+        <Notice kind="warn" title="There is no order at this link.">
+          <p>Compare the link with the one that you saved.</p>
+        </Notice>
+      ) : (
+        <Loaded
+          query={answer}
+          waiting="Reading the order."
+          show={(invoice) => <InvoiceState invoice={invoice} />}
+        />
+      )}
       {answer.value === null && answer.failure === null ? null : (
         <button type="button" class="quiet start" onClick={() => leave(isCreated)}>
           {isCreated ? 'Create another token' : 'Back to the form'}
@@ -207,7 +220,7 @@ export function InvoicePanel({ id, created, leave }: InvoicePanelProps) {
 
 const Progress = ({ invoice }: { invoice: Invoice }) => (
   <div role="status">
-    <Steps label="What happens to the invoice" steps={invoiceSteps(invoice)} />
+    <Steps label="What happens to the order" steps={invoiceSteps(invoice)} />
   </div>
 );
 

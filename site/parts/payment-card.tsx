@@ -106,7 +106,7 @@ const PayLinks = ({ url }: Pick<Payment, 'url'>) => (
         Another wallet
       </a>
     ) : null}
-    <CopyButton text={url} label="link to pay" name="Copy payment link" />
+    <CopyButton text={url} label="payment link" name="Copy payment link" />
   </p>
 );
 

@@ -11,8 +11,8 @@ import {
   nameFault,
   type TextFault,
 } from '../../src/chain/solana/token-text.ts';
-import { parseAmount } from '../../src/core/amount.ts';
-import { count } from './format.ts';
+import { formatAmount, parseAmount } from '../../src/core/amount.ts';
+import { count, grouped } from './format.ts';
 
 export type TokenDraft = {
   readonly name: string;
@@ -44,24 +44,34 @@ export const EMPTY_DRAFT: TokenDraft = {
   program: 'token-2022',
 };
 
-/** A link that another person wrote may carry these: it names no wallet, and no site to load from. */
-const CARRIED = ['name', 'symbol', 'supply', 'description'] as const;
+/** All entries but the wallet. An entry that the link lacks is the one of an empty form. */
+const carried = (name: string): name is Exclude<keyof TokenDraft, 'creator'> =>
+  Object.hasOwn(EMPTY_DRAFT, name) && name !== 'creator';
 
 /** The form's address with its entries, for another browser of the same visitor. */
 export function formUrl(draft: TokenDraft, page: string): string {
   const url = new URL(page);
-  for (const name of CARRIED) if (draft[name] !== EMPTY_DRAFT[name]) url.searchParams.set(name, draft[name]);
+  for (const name of Object.keys(draft).filter(carried))
+    if (draft[name] !== EMPTY_DRAFT[name]) url.searchParams.set(name, String(draft[name]));
   return url.href;
 }
 
-/** The draft with the entries of the form's address. @param query of the address */
+/** Entries of the form's address, which another person may have written. @param query of the address */
 export function draftFrom(query: string): TokenDraft {
-  const given = new URLSearchParams(query);
-  const entries = CARRIED.flatMap((name) => {
-    const text = given.get(name);
-    return text === null ? [] : [[name, text.slice(0, MAX_DESCRIPTION_BYTES)]];
-  });
-  return { ...EMPTY_DRAFT, ...Object.fromEntries(entries) };
+  const read = (name: string, text: string): string | boolean => {
+    if (name.startsWith('keep')) return text === 'true';
+    if (name === 'program') return text === 'token' ? text : EMPTY_DRAFT.program;
+    return text.slice(0, MAX_DESCRIPTION_BYTES);
+  };
+  const entries = [...new URLSearchParams(query)].filter(([name]) => carried(name));
+  return { ...EMPTY_DRAFT, ...Object.fromEntries(entries.map(([name, text]) => [name, read(name, text)])) };
+}
+
+/** The address without the entries of a form. */
+export function withoutEntries(page: string): string {
+  const url = new URL(page);
+  for (const name of [...url.searchParams.keys()].filter(carried)) url.searchParams.delete(name);
+  return url.href;
 }
 
 export type PictureLack = 'no_link' | 'not_loaded';
@@ -134,6 +144,18 @@ export function supplyAtoms(draft: TokenDraft): bigint | null {
   const parsed = parseAmount(withoutGroups(draft.supply.trim()), decimals);
   return parsed.ok ? parsed.atoms : null;
 }
+
+/** What a supply means whose point may be meant to group digits; null for every other supply. */
+export function supplyRemark(draft: TokenDraft): string | null {
+  const text = draft.supply.trim();
+  const atoms = supplyAtoms(draft);
+  if (atoms === null || !/^\d{1,3}\.\d{3}$/.test(text)) return null;
+  return `= ${grouped(supplyText(draft))} tokens. For thousands, write ${text.replace('.', ',')}.`;
+}
+
+/** Whole tokens, as decimal text; 0 while the entries are not valid. */
+export const supplyText = (draft: TokenDraft): string =>
+  formatAmount(supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0);
 
 export function draftFaults(draft: TokenDraft): DraftFaults {
   const decimals = decimalsOf(draft);

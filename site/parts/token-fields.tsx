@@ -7,6 +7,7 @@ import {
   formUrl,
   isSplit,
   pictureLack,
+  supplyRemark,
   type TokenDraft,
   withSplit,
 } from './token-draft.ts';
@@ -22,7 +23,7 @@ const ADVANCED = ['decimals'] as const;
 /** @see formUrl */
 const TO_FILL_IN = {
   does: 'Get address from',
-  note: 'The app opens this form with your name, symbol, supply and description. No payment is made.',
+  note: 'The app opens this form with your texts, picture link, supply, decimals, lock, rights and kind. No payment is made.',
 };
 
 type TokenFieldsProps = PictureProps & {
@@ -48,7 +49,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
       </div>
       <PictureStep {...picture} link={entry('image')} symbol={draft.symbol} />
       <div class="pair">
-        <Field {...entry('supply')} label="Supply" keys="decimal" hint="Tokens, all to your wallet" />
+        <Field {...entry('supply')} label="Supply" keys="decimal" hint={<SupplyHint draft={draft} />} />
         <Parts draft={draft} setDraft={setDraft} />
       </div>
       <Field {...entry('creator')} label="Your wallet" hint={<WalletHint program={draft.program} />} paste />
@@ -109,6 +110,11 @@ const Parts = ({ draft, setDraft }: DraftProps) => (
     hint="Fixed for ever. If unsure, choose Yes: holders can still send whole tokens."
   />
 );
+
+const SupplyHint = ({ draft }: Pick<DraftProps, 'draft'>) => {
+  const remark = supplyRemark(draft);
+  return remark === null ? 'Tokens, all to your wallet' : <span class="caution">{remark}</span>;
+};
 
 const Kind = ({ draft, setDraft }: DraftProps) => (
   <Choice

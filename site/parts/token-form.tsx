@@ -1,12 +1,11 @@
 import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
-import { formatAmount } from '../../src/core/amount.ts';
 import { call, type Failure } from '../api/call.ts';
 import type { Query } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Form } from './field.tsx';
-import { shortened } from './format.ts';
+import { grouped, shortened } from './format.ts';
 import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { AfterThat, TokenPrice } from './order-price.tsx';
@@ -16,7 +15,6 @@ import { givenPicture, type Picked } from './picture-step.tsx';
 import { ResumeOrder } from './resume-order.tsx';
 import { Tile } from './tile.tsx';
 import {
-  decimalsOf,
   draftFaults,
   draftFrom,
   EMPTY_DRAFT,
@@ -24,8 +22,9 @@ import {
   isImageUrl,
   type PictureLack,
   pictureLack,
-  supplyAtoms,
+  supplyText,
   type TokenDraft,
+  withoutEntries,
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
 import { TokenLine } from './token-line.tsx';
@@ -80,14 +79,13 @@ const NotYet = ({ src, isLinked }: PreviewProps) =>
 export const TokenPreview = (props: PreviewProps) => {
   const { draft, src } = props;
   const creator = draft.creator.trim();
-  const supply = formatAmount(supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0);
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, as you type</p>
       <NotYet {...props} />
       <TokenView token={drafted(draft)} isPart picture={<DraftPicture draft={draft} src={src} />}>
         <div class="tiles two">
-          <SupplyTile supply={supply} />
+          <SupplyTile supply={supplyText(draft)} />
           <Tile name="All of it goes to" value={creator === '' ? 'your wallet' : shortened(creator, 4)} />
         </div>
       </TokenView>
@@ -150,14 +148,28 @@ function useOrder({ draft, picked, lack, open }: OrderTerms) {
   return { tried, faults, isBusy: busy !== null, failure, submit, addPicture, asked };
 }
 
+/** The entries of a link replace an older draft of this browser once; a reload keeps what was changed since. */
+function useLinkedDraft() {
+  const [given] = useState(draftFrom(typeof location === 'undefined' ? '' : location.search));
+  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', given, 'browser');
+  useEffect(() => {
+    const bare = withoutEntries(location.href);
+    if (bare === location.href) return;
+    setDraft(given);
+    history.replaceState(null, '', bare);
+  }, []);
+  const image = draft.image.trim();
+  // Another person may have written the link. It loads nothing before the visitor fills in a wallet, which no link has.
+  const isOwn = image !== given.image || draft.creator !== '';
+  const picture = useLoadedPicture(isOwn && isImageUrl(image) ? image : null);
+  return { draft, setDraft, forget, picture };
+}
+
 export function TokenCreator() {
-  const query = typeof location === 'undefined' ? '' : location.search;
-  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', draftFrom(query), 'browser');
+  const { draft, setDraft, forget, picture } = useLinkedDraft();
   const [invoice, setInvoice] = useState<string | null>(null);
   const [picked, pick] = useState<Picked>('none');
   const quote = useTokenQuote(draft.program);
-  const image = draft.image.trim();
-  const picture = useLoadedPicture(isImageUrl(image) ? image : null);
   const src = givenPicture({ picked, picture });
   const show = (id: string | null): void => {
     toAddressBar('invoice', id);
@@ -229,6 +241,7 @@ const OrderCard = ({ draft, src, isLinked, quote, order }: OrderCardProps) => (
         symbol={draft.symbol || NO_SYMBOL}
         picture={<DraftPicture draft={draft} src={src} />}
       >
+        <span>{grouped(supplyText(draft))} tokens</span>
         <NotYet {...{ draft, src, isLinked }} />
       </TokenLine>
       <HolderList token={drafted(draft)} />

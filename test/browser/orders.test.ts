@@ -223,6 +223,18 @@ describe('the visitor can retry a payment that was not sent', () => {
   });
 });
 
+it('the page of an order has a title of its own, and says in its own words that a link leads to no order', async () => {
+  const visited = await visit('/tokens/new?invoice=nope');
+  open.push(visited);
+  const { page } = visited;
+  await page.getByText('There is no order at this link.').waitFor();
+  expect(await page.title()).toBe('Your order · Sluice');
+  expect(await page.locator('main').innerText()).not.toMatch(/invoice|\bid\b/);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Back to the form' }).click();
+  await expect.poll(() => page.title()).toBe('Create a token · Sluice');
+});
+
 it('a phone without a wallet opens the form with its entries, and then the order, in a wallet app', async () => {
   const visited = await visit('/tokens/new', { viewport: PHONE, hasTouch: true, isMobile: true });
   open.push(visited);
@@ -233,12 +245,21 @@ it('a phone without a wallet opens the form with its entries, and then the order
   const phantom = page.getByRole('link', { name: 'Get address from Phantom' });
   const opens = (href: string): string =>
     `https://phantom.app/ul/browse/${encodeURIComponent(href)}?ref=${encodeURIComponent(siteUrl)}`;
-  const form = new URL('/tokens/new?name=On+a+phone&symbol=PHONE', siteUrl).href;
+  await page.getByLabel('Can the token be divided?').selectOption('whole');
+  await page.getByLabel('Lock its name').uncheck();
+  const form = new URL('/tokens/new?name=On+a+phone&symbol=PHONE&decimals=0&keepEditing=true', siteUrl).href;
   await expect.poll(() => phantom.getAttribute('href')).toBe(opens(form));
   const inApp = await visit(form);
   open.push(inApp);
   await expect.poll(() => inApp.page.getByLabel('Symbol').inputValue()).toBe('PHONE');
+  expect(await inApp.page.getByLabel('Can the token be divided?').inputValue()).toBe('whole');
+  expect(await inApp.page.getByLabel('Lock its name').isChecked()).toBe(false);
+  // A reload keeps what was changed since.
+  await inApp.page.getByLabel('Symbol').fill('CHANGED');
+  await inApp.page.reload();
+  await expect.poll(() => inApp.page.getByLabel('Symbol').inputValue()).toBe('CHANGED');
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
+  await page.getByLabel('Lock its name').check();
   await orderWithoutPicture(page);
   await page.locator('[data-invoice]').waitFor();
   const pay = page.getByRole('link', { name: 'Pay with Phantom' });

@@ -8,7 +8,9 @@ import {
   isSplit,
   pictureLack,
   supplyAtoms,
+  supplyRemark,
   type TokenDraft,
+  withoutEntries,
   withSplit,
 } from '../../site/parts/token-draft.ts';
 import { AppError } from '../../src/core/errors.ts';
@@ -52,16 +54,31 @@ it('a token of whole pieces has no decimals, and a token that can be split has t
   expect([isSplit(withSplit(whole, true)), isSplit(draft({ decimals: '3' }))]).toEqual([true, true]);
 });
 
+it.each([
+  ['5.000', '6', '= 5 tokens. For thousands, write 5,000.'],
+  ['5.000', '0', '= 5 tokens. For thousands, write 5,000.'],
+  ['5.25', '6', null],
+  ['5,000', '6', null],
+  ['5000.125', '6', null],
+])('the remark on the supply %s of a token with %s decimals is: %s', (supply, decimals, remark) => {
+  expect(supplyRemark(draft({ supply, decimals }))).toBe(remark);
+});
+
 it('a form without a link orders a token without a picture', () => {
   expect(invoiceBody(draft({ image: ' ' }))).not.toHaveProperty('image');
 });
 
-it('a link to the form contains its texts, but neither a wallet nor a picture', () => {
+it('a link to the form contains all its entries but the wallet', () => {
   const form = 'https://sluice.test/tokens/new';
-  const full = draft({ name: 'A & B', description: 'x=1', image: 'https://cats.example/a.png' });
-  const { search } = new URL(formUrl(full, form));
-  expect(draftFrom(search)).toEqual({ ...EMPTY_DRAFT, name: 'A & B', symbol: 'MCAT', description: 'x=1' });
-  expect(draftFrom('?creator=x&image=https://cats.example/a.png&keepEditing=true')).toEqual(EMPTY_DRAFT);
+  const full: TokenDraft = {
+    ...{ name: 'A & B', symbol: 'MCAT', description: 'x=1', supply: '12', decimals: '0' },
+    ...{ image: 'https://cats.example/a.png', program: 'token', creator: CREATOR },
+    ...{ keepMinting: true, keepFreezing: true, keepEditing: true },
+  };
+  const link = formUrl(full, `${form}?invoice=1`);
+  expect(draftFrom(new URL(link).search)).toEqual({ ...full, creator: '' });
+  expect(withoutEntries(link)).toBe(`${form}?invoice=1`);
+  expect(draftFrom('?creator=x&constructor=y&program=z&keepMinting=1')).toEqual(EMPTY_DRAFT);
   expect(formUrl(EMPTY_DRAFT, form)).toBe(form);
 });
 
