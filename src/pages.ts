@@ -90,14 +90,17 @@ const REPLACED = [
   'link[rel="canonical"]',
 ].join(', ');
 
-/** The title and description of the head. The preview picture of the built page is kept. */
-const headHtml = ({ title, description, url }: PageHead) =>
+/** The built page's picture with its size and description, which do not fit another picture. */
+const BUILT_PICTURE = 'meta[property^="og:image"]';
+
+const headHtml = ({ title, description, url, image }: PageHead) =>
   html`<title>${title}</title>
 <meta name="description" content="${description}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${url}">
-<link rel="canonical" href="${url}">`;
+<link rel="canonical" href="${url}">
+${image === null ? '' : html`<meta property="og:image" content="${image}">`}`;
 
 /** A data block. Browsers never run it, and its content cannot close it. */
 const answersHtml = (answers: Answers): string =>
@@ -126,7 +129,8 @@ async function sitePage(assets: Built, path: string, content: Content | Promise<
     rewriter.on(selector, { element: (element) => void element.append(text, { html: true }) });
   };
   if (head !== undefined) {
-    rewriter.on(REPLACED, { element: (element) => void element.remove() });
+    const replaced = head.image === null ? REPLACED : `${REPLACED}, ${BUILT_PICTURE}`;
+    rewriter.on(replaced, { element: (element) => void element.remove() });
     append('head', String(await headHtml(head)));
   }
   for (const [name, text] of Object.entries(islands))

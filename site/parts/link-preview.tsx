@@ -1,5 +1,6 @@
 import type { TokenRecord } from '../../packages/client/src/index.ts';
 import { tokenHead } from '../../src/chain/solana/token-head.ts';
+import { OwnPicture } from './own-picture.tsx';
 import { Foreign } from './token-text.tsx';
 
 /** How a chat shows the link of a token's page, from the same texts as the head of that page. */
@@ -7,7 +8,7 @@ export function LinkPreview({ token }: { token: TokenRecord }) {
   const { title, description } = tokenHead(token, location.origin);
   return (
     <figure class="link-preview" aria-label="The link in a chat">
-      <img src="/icon-512.png" alt="" width="80" height="80" />
+      <OwnPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />
       <figcaption>
         <strong>
           <Foreign text={title} />

@@ -20,7 +20,7 @@ export function ShareButton({ path, title, isQuiet }: ShareButtonProps) {
         return;
       }
       await navigator.clipboard.writeText(url);
-      setSaid('Link copied');
+      setSaid('Copied');
     } catch {
       // Closed by the visitor, or refused by the browser.
       setSaid('Not shared');
@@ -28,7 +28,7 @@ export function ShareButton({ path, title, isQuiet }: ShareButtonProps) {
     setTimeout(() => setSaid(''), SHOWN_MS);
   };
   return (
-    <button type="button" class={isQuiet ? 'quiet' : ''} onClick={share}>
+    <button type="button" class={isQuiet ? 'quiet share' : 'share'} onClick={share}>
       {said === '' ? 'Share' : said}
     </button>
   );

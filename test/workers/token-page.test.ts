@@ -16,7 +16,7 @@ const ABSR = wallet(80);
 const ORIGIN = 'https://sluice.test';
 const POLICY = "default-src 'none'; script-src 'self'";
 const BUILT = `<!doctype html><html><head><title>Token</title><meta name="description" content="one">
-<meta property="og:image" content="/card.png"><link rel="canonical" href="${ORIGIN}/token">
+<meta property="og:image" content="/card.png"><meta property="og:image:width" content="512"><link rel="canonical" href="${ORIGIN}/token">
 <script type="module" src="/assets/token-abc.js"></script></head>
 <body><div data-island="token" class="live">Reading the token.</div></body></html>`;
 const HOSTILE = '</script><script>alert(1)</script>"\'<img src=x>';
@@ -67,8 +67,8 @@ it('the token page shows name and state without scripts, and contains data for i
   expect([response.status, response.headers.get('content-security-policy')]).toEqual([200, POLICY]);
   expect(response.headers.get('etag')).not.toBe('"built"');
   expect(text.match(/<title>[^<]*<\/title>/g)).toEqual(['<title>Otter (OTT) · Sluice</title>']);
-  expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
-    'property="og:image" content="/card.png"',
+  expect(text.match(/property="og:image[^>]*/g)).toEqual([
+    'property="og:image" content="https://pictures.test/otter.png"',
   ]);
   expect(text.match(/rel="canonical" href="[^"]*"/g)).toEqual([
     `rel="canonical" href="${ORIGIN}/token/${MINT}"`,
@@ -80,6 +80,16 @@ it('the token page shows name and state without scripts, and contains data for i
   const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
   expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { id: 7, name: 'Otter' } });
 });
+
+it.each([null, 'http://pictures.test/otter.png', 'javascript:alert(1)'])(
+  'a link preview keeps the picture of the site for a token with the picture %s',
+  async (image) => {
+    const text = await (await pageOf(`/token/${MINT}`, { ...token, image })).text();
+    expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
+      'property="og:image" content="/card.png"',
+    ]);
+  },
+);
 
 const mintOf = (authority: string | null) => ({
   owner: TOKEN_PROGRAM,

@@ -1,11 +1,13 @@
 import { grouped } from '../../core/amount.ts';
 import { powerWords, type TokenPower } from './token-powers.ts';
 
-/** Title, description and canonical URL of a page. */
 export type PageHead = {
   readonly title: string;
   readonly description: string;
+  /** Canonical URL. */
   readonly url: string;
+  /** HTTPS URL of the picture for link previews; null for the picture of the built page. */
+  readonly image: string | null;
 };
 
 /** What the head says of a token, as the API returns it. */
@@ -20,6 +22,7 @@ type HeadToken = {
   readonly warning: string | null;
   readonly official: { readonly asset: string } | null;
   readonly listed_at: string | null;
+  readonly image: string | null;
 };
 
 const MAX_DESCRIPTION_CHARS = 300;
@@ -63,5 +66,6 @@ export function tokenHead(token: HeadToken, origin: string): PageHead {
     title: `${symbol === '' || symbol === name ? name : `${name} (${symbol})`} · Sluice`,
     description: `${facts} ${words === '' ? '' : `${words} · `}${figures}`.slice(0, MAX_DESCRIPTION_CHARS),
     url: `${origin}/token/${token.mint_address}`,
+    image: token.image?.startsWith('https://') ? token.image : null,
   };
 }
