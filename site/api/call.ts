@@ -82,11 +82,10 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   use_another_deposit: 'This payment cannot earn a reward. Use another one.',
 };
 
-/** Failures whose action in general does not say what a visitor does: what the message names cannot be changed here. */
+/** For failures whose message names nothing that a visitor can change. */
 const NEXT_BY_CODE: Readonly<Record<string, string>> = {
-  PAYMENT_NOT_BOUND:
-    'Do not pay again. Compare the signature with the one in your wallet. If it is the same, contact the operator.',
-  NO_METADATA: 'Only a token whose name is on the chain can be listed.',
+  PAYMENT_NOT_BOUND: 'Do not pay again. If the signature is that of your payment, contact the operator.',
+  NO_METADATA: 'It cannot be listed without one.',
 };
 
 const unreached = (text: string): Failure => ({

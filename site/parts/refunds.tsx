@@ -18,13 +18,15 @@ export const Refunds = ({ refunds }: { refunds: readonly Refund[] }) =>
       {refunds.map((refund) => (
         <li>
           <strong class="number">{sol(refund.lamports)} SOL</strong>{' '}
-          {refund.status === 'paid' ? 'came back to' : 'come back to'}{' '}
+          {refund.status === 'paid' ? 'came back' : 'come back'}:{' '}
+          {REFUND_REASONS[refund.reason] ?? refund.reason}. {refund.status === 'paid' ? 'Paid' : 'To be paid'}{' '}
+          to{' '}
           {refund.payer === null ? (
-            'the payer. Several accounts paid, so the operator asks you first'
+            'the payer. Several accounts paid, so the operator asks you first.'
           ) : (
             <Identifier text={refund.payer} label="payer" ends={6} />
           )}
-          : {REFUND_REASONS[refund.reason] ?? refund.reason}.{' '}
+          <br />
           {refund.status === 'paid' ? (
             refund.refund_signature === null ? null : (
               <SolanaTransaction signature={refund.refund_signature} />

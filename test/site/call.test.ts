@@ -110,7 +110,7 @@ describe('failures are shown in words with a next step', () => {
 
   it.each([
     ['PAYMENT_NOT_BOUND', 'Do not pay again.'],
-    ['NO_METADATA', 'Only a token whose name is on the chain can be listed.'],
+    ['NO_METADATA', 'It cannot be listed without one.'],
   ] as const)('does not ask a visitor to change the request after %s, but says: %s', (error_code, text) => {
     const { action } = ERRORS[error_code];
     expect(failureOf({ ...refused, error_code, action }).next).toMatch(new RegExp(`^${text}`));
