@@ -45,6 +45,8 @@ function ClaimDeposit({
   );
 }
 
+const RESULT = 'claim-result';
+
 type View =
   | { readonly type: 'form' }
   | { readonly type: 'deposit'; readonly asset: string; readonly signature: string }
@@ -64,7 +66,10 @@ export function AsryClaimForm() {
     toAddressBar('claim', next.type === 'claim' ? next.signature : null);
     toAddressBar('deposit', next.type === 'deposit' ? next.signature : null);
     toAddressBar('asset', next.type === 'deposit' ? next.asset : null);
+    toAddressBar('amount', null);
     setView(next);
+    // A longer form above the visitor's view is replaced by this shorter card.
+    if (view.type === 'form') setTimeout(() => document.getElementById(RESULT)?.focus());
   };
   const follow = (signature: string): void => show({ type: 'claim', signature });
 
@@ -79,7 +84,7 @@ export function AsryClaimForm() {
       </div>
     );
   return (
-    <div class="card stack">
+    <div class="card stack" id={RESULT} tabindex={-1}>
       {view.type === 'deposit' ? (
         <ClaimDeposit deposit={view} claimed={() => follow(view.signature)} />
       ) : (

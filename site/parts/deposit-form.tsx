@@ -1,9 +1,10 @@
 import { parseAmount } from '../../src/core/amount.ts';
 import { useQuery } from '../api/query.ts';
+import { fromAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
 import { Earnings } from './asry-live.tsx';
-import { ASSETS } from './claim-call.ts';
-import { Identifier } from './copyable.tsx';
+import { ASSETS, assetOf } from './claim-call.ts';
+import { Whole } from './copyable.tsx';
 import { Choice, Field } from './field.tsx';
 import { useDraft } from './use-draft.ts';
 import { WalletPayment } from './wallet.tsx';
@@ -12,9 +13,22 @@ const USD_DECIMALS = 6;
 /** A billion dollars: a larger amount is a slip, and no preview of it makes sense. */
 const MOST = 10n ** 9n * 10n ** BigInt(USD_DECIMALS);
 
+/** The entries of the form's address, for the browser of a wallet app. */
+function given(): { readonly asset: string; readonly amount: string } {
+  const isPage = typeof location !== 'undefined';
+  const amount = isPage ? fromAddressBar('amount') : null;
+  return { asset: assetOf((isPage && fromAddressBar('asset')) || 'USDC'), amount: amount ?? '25' };
+}
+
+function formUrl(draft: { readonly asset: string; readonly amount: string }): string {
+  const url = new URL(location.href);
+  for (const [name, text] of Object.entries(draft)) url.searchParams.set(name, text);
+  return url.href;
+}
+
 export function DepositForm({ sent }: { sent: (asset: string, signature: string) => void }) {
   const epochs = useQuery('getAsryEpoch', {}).value;
-  const [draft, setDraft, forget] = useDraft('deposit', { asset: 'USDC', amount: '25' });
+  const [draft, setDraft, forget] = useDraft('deposit', given());
   const { asset, amount } = draft;
   const fault = amountFault(amount, USD_DECIMALS, asset, MOST);
   const target = epochs?.deposit;
@@ -52,6 +66,7 @@ export function DepositForm({ sent }: { sent: (asset: string, signature: string)
         label={`Pay ${amount.trim()} ${asset} and claim`}
         lock="asry"
         disabled={!ready}
+        page={() => formUrl({ asset, amount: amount.trim() })}
         run={async (connected) => {
           if (!target?.address || !mint || !parsed.ok)
             throw new Error('The address to pay is not known yet.');
@@ -76,7 +91,7 @@ const ByHand = ({ asset, address }: { asset: string; address: string | null }) =
       <dl class="facts">
         <dt>Send {asset} to</dt>
         <dd>
-          <Identifier text={address} label="the treasury address" ends={10} />
+          <Whole text={address} label="the treasury address" />
         </dd>
         <dt>From</dt>
         <dd>your own wallet, not an exchange: the reward goes to the sender</dd>

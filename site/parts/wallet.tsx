@@ -79,7 +79,7 @@ type ConnectWalletProps = {
   /** What a visitor without a wallet in this browser can do. */
   readonly otherwise?: string;
   /** What a wallet app on a phone opens; this page if absent. */
-  readonly page?: () => string;
+  readonly page?: (() => string) | undefined;
   readonly apps?: AppButtons;
 };
 
@@ -202,6 +202,8 @@ type WalletPaymentProps = {
   readonly run: (connected: Connected) => Promise<string>;
   /** Called with the signature, which is known before the chain confirms it. */
   readonly sent: (signature: string) => void;
+  /** What a wallet app on a phone opens; this page if absent. */
+  readonly page?: (() => string) | undefined;
   /** Name of what is paid: two tabs never pay for it at the same time. */
   readonly lock: string;
   /** Called before the wallet is asked. */
@@ -230,6 +232,7 @@ export function WalletPayment({
   disabled = false,
   run,
   sent,
+  page,
   lock,
   asked = () => undefined,
   unpaid = () => undefined,
@@ -238,7 +241,7 @@ export function WalletPayment({
   const [attempt, setAttempt] = useState<symbol | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [notice, setNotice] = useState<Noted>(null);
-  if (connected === null) return <ConnectWallet label="Connect a wallet" />;
+  if (connected === null) return <ConnectWallet label="Connect a wallet" page={page} />;
   const pay = async (): Promise<void> => {
     setAttempt(Symbol(label));
     setFailure(null);
