@@ -27,6 +27,16 @@ const Listed = ({ id }: { id: number }) => (
   </Notice>
 );
 
+/** Nothing was ordered. */
+export const AlreadyListed = ({ id }: { id: number }) => (
+  <Notice kind="good">
+    <p role="status">
+      <strong>This token is already listed. No payment is needed.</strong>{' '}
+      <a href={tokenUrl(id)}>Open its page</a>
+    </p>
+  </Notice>
+);
+
 const Expired = () => (
   <Notice kind="warn" title="The request has expired.">
     <p>Do not pay it any more. A new request is free.</p>

@@ -1,3 +1,4 @@
+import { useState } from 'hono/jsx';
 import type { ListingRequested } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
@@ -8,6 +9,7 @@ import { ListingPrice, PriceOrder } from './token-price.tsx';
 import { useDraft } from './use-draft.ts';
 
 const ListingOrder = later(async () => (await import('./listing-order.tsx')).ListingOrder);
+const AlreadyListed = later(async () => (await import('./listing-order.tsx')).AlreadyListed);
 
 type Draft = { readonly mint: string; readonly request: ListingRequested | null };
 
@@ -21,13 +23,16 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
   const initial: Draft = { mint: '', request: null };
   const [draft, setDraft] = useDraft(`listing-${tokenId ?? 'any'}`, initial, 'browser');
   const { mint } = draft;
+  const [listed, setListed] = useState<number | null>(null);
   const request = draft.request !== null && isKept(draft.request) ? draft.request : null;
   const { busy, failure, attempt } = useAttempt<'request'>();
   const ask = () =>
     attempt('request', async () => {
       const body = tokenId === undefined ? { mint_address: mint.trim() } : { token_id: tokenId };
       const { value } = await call('requestListing', body);
-      setDraft({ mint, request: value });
+      const isListed = value.status === 'confirmed';
+      setListed(isListed ? value.token_id : null);
+      if (!isListed) setDraft({ mint, request: value });
     });
   if (request !== null)
     return (
@@ -45,7 +50,10 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
           id="listing-mint"
           label="Mint address of the token"
           value={mint}
-          set={(text) => setDraft({ mint: text, request: null })}
+          set={(text) => {
+            setDraft({ mint: text, request: null });
+            setListed(null);
+          }}
           hint="Name and symbol are read from the chain."
           paste
         />
@@ -57,6 +65,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
       <PriceOrder />
       {busy === null ? null : <Waiting what="Reading the token from the chain." />}
       <Failed failure={failure} />
+      {listed === null ? null : <AlreadyListed id={listed} />}
     </Form>
   );
 }

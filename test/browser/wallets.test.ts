@@ -5,6 +5,7 @@ import {
   expectAccessible,
   expectNothingWrong,
   holdFinality,
+  PHONE,
   picture,
   settled,
   useBrowser,
@@ -44,6 +45,7 @@ it('a visitor deposits USDC and claims the reward in one flow, which continues a
   await holdFinality(true);
   await pay.click();
   await page.locator('[data-deposit]').waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('claim-result');
   // The address of the page holds the deposit from the moment that it was sent.
   await page.reload();
   await page.locator('[data-deposit]').waitFor();
@@ -74,8 +76,10 @@ it('a visitor lists an existing token and pays by wallet', async () => {
     if (answer.ok()) mint = address;
   }
   expect(mint).not.toBe('');
-  await page.getByLabel('Mint address of the token').fill(mint);
-  await page.getByRole('button', { name: 'Request listing' }).click();
+  const field = page.getByLabel('Mint address of the token');
+  const request = page.getByRole('button', { name: 'Request listing' });
+  await field.fill(mint);
+  await request.click();
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
   const pay = page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ });
   await pay.waitFor();
@@ -95,6 +99,33 @@ it('a visitor lists an existing token and pays by wallet', async () => {
   expect([opened.status(), new URL(opened.url()).pathname]).toEqual([200, `/token/${mint}`]);
   await expectAccessible(page);
   await picture(page, 'listed');
+  // A request for the same token has nothing to pay.
+  await page.getByRole('button', { name: 'Another request' }).click();
+  await field.fill(mint);
+  await request.click();
+  await page.getByText('This token is already listed. No payment is needed.').waitFor();
+  expect(await page.getByRole('link', { name: 'Open its page' }).getAttribute('href')).toBe(byId);
+  expect(await page.getByRole('button', { name: 'Connect a wallet' }).count()).toBe(0);
+  await expectAccessible(page);
+});
+
+it('a phone without a wallet opens the payment with its asset and amount in a wallet app', async () => {
+  visited = await visit('/asry', { viewport: PHONE, hasTouch: true, isMobile: true });
+  const { page } = visited;
+  await page.getByLabel('Asset').selectOption('USDT');
+  await page.getByLabel('Amount').fill('12.5');
+  const link = page.getByRole('link', { name: 'Pay with Phantom' });
+  await expect.poll(() => link.getAttribute('href')).toContain(encodeURIComponent('asset=USDT&amount=12.5'));
+  const opened = decodeURIComponent(
+    /browse\/([^?]*)/.exec(String(await link.getAttribute('href')))?.[1] ?? '',
+  );
+  const inApp = await visit(opened);
+  await expect.poll(() => inApp.page.getByLabel('Amount').inputValue()).toBe('12.5');
+  expect(await inApp.page.getByLabel('Asset').inputValue()).toBe('USDT');
+  await inApp.close();
+  await page.getByText('Pay without a wallet in this browser').click();
+  await expectAccessible(page);
+  await picture(page, 'asry-by-hand');
 });
 
 describe('when a payment does not happen', () => {
