@@ -38,8 +38,8 @@ export function preferredWaitMs(header: string | undefined): number | undefined 
 }
 
 /**
- * The members of a comma-separated list; a comma inside a quoted string does not separate. An unterminated string
- * extends to the end, so each character is read only once.
+ * The members of a comma-separated list; a comma inside a quoted string does not separate members. An unterminated
+ * string extends to the end, so each character is read only once.
  */
 const splitList = (text: string): string[] =>
   (text.match(/(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^,"])+/gs) ?? []).map((member) => member.trim());

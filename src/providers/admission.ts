@@ -179,7 +179,7 @@ type Scope = {
   readonly isFirst?: () => boolean;
 };
 
-/** One client, or several, of which the first with a free unit pays; null if no client is known. */
+/** One client, or several: the first of them with a free unit pays. Null if no client is known. */
 type Callers = string | ReadonlySet<string> | null;
 
 const clientsOf = (callers: Callers): ReadonlySet<string> =>

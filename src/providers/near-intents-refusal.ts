@@ -77,7 +77,7 @@ const wordsOf = (message: string): string =>
 /** The service, or one that it calls, failed. */
 const OUTAGE =
   /\binternal( server)? ?error|time(d|s)?[ -]?out|deadline exceeded|\bbusy\b|overload|bad gateway|\b(service|server|system|gateway|upstream|api|backend|database|host|node|rpc)s? (is |are |was )?(temporarily |currently |not |un)*(available|reachable|down|error|failed|failure)|something went wrong|unexpected (error|failure)|unhandled|econn|etimedout|socket hang up|fetch failed|connection (refused|reset|closed)|retries|^(service |temporarily )*unavailable\W*$/;
-/** A message that matches states that the amount is wrong, even beside an error code such as `UPSTREAM_ERROR`. */
+/** A matching message says that the amount is wrong, even beside an error code such as `UPSTREAM_ERROR`. */
 const AMOUNT_IS = /\bamount (is )?too (low|small|high|large|big)\b/;
 const isOutage = (words: string): boolean => OUTAGE.test(words) && !AMOUNT_IS.test(words);
 const LIMITED = /(rate|quota) exceeded|rate limit|too many \w+|throttl|request limit|requests per/;

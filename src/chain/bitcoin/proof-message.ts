@@ -26,7 +26,7 @@ export type ProofMessage = {
   readonly solanaTip: { readonly slot: bigint; readonly blockhash: string };
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
-  /** `proofHash` of the previous proof; null for the first. */
+  /** `proofHash` of the previous proof; null for the first proof. */
   readonly previousProof: string | null;
 };
 

@@ -69,7 +69,7 @@ export const payoutId = (deposit: string, number: number): string => `asry:${dep
 /**
  * Starts owed payouts, or stores why they stay owed. One call reads all their recipients.
  * @param by the cause of the check; a repeated claim does not postpone the next check by the timer
- * @returns ids of the started operations. The timer drives them, at once unless a slow upstream holds others
+ * @returns ids of the started operations. The timer drives them at once, unless a slow upstream delays other operations
  */
 export async function payOwed(
   context: AsryContext,

@@ -129,7 +129,7 @@ export class Background {
 
   async #flush(): Promise<void> {
     const { agenda, journal, gate, now } = this.#ports;
-    // A suspect journal may have older rows than the mirror, so it writes nothing there.
+    // A suspect journal may have older rows than the mirror, so it sends no rows to the mirror.
     if (!gate.isVerified()) return;
     await flushOutbox(this.#ports, agenda.looks(DELIVERY, 'd1'));
     if (!journal.queue.isQueued()) agenda.plan(DELIVERY, 'd1', null);

@@ -224,7 +224,10 @@ export type Settlement =
       readonly state: 'incomplete';
       readonly reason: string;
       readonly arrived: boolean;
-      /** The final cost in lamports, at least the cost agreed before it was signed. If absent, the agreed cost. */
+      /**
+       * The final cost in lamports, at least the cost agreed before the operation was signed. If absent, the agreed
+       * cost.
+       */
       readonly cost?: Lamports;
       readonly outcome: Facts;
     };

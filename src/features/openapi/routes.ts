@@ -132,7 +132,7 @@ type Operator = {
 };
 
 /**
- * RFC 9116 has no field for a name, so it is a comment.
+ * RFC 9116 has no field for a name, so the name is in a comment.
  * @see https://www.rfc-editor.org/rfc/rfc9116
  */
 export function securityText(origin: string, { name, contact }: Operator, nowMs: number): string {
@@ -154,7 +154,7 @@ Canonical: ${origin}/.well-known/security.txt
 export const DOCUMENTS = ['openapi.json', 'llms.txt', 'pages.txt'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 
-/** Below `/api/`, so that a public request for a file reaches the router, which does not serve it. */
+/** The folder is below `/api/`, so that a public request for a file reaches the router, which does not serve it. */
 export const DOCUMENTS_FOLDER = 'api/documents';
 export const ORIGIN_PLACEHOLDER = 'https://origin.invalid';
 export const folderOf = (hasOrigin: boolean): string =>
