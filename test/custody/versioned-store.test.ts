@@ -25,7 +25,7 @@ eachScene(`
     | ${ROLLED_BACK}; logged storage_newer = 1; frozen = storage_newer; signing = storage_newer; ops resume = refused; said version ${NEWER} = true
   an older release still returns a swap from storage of a newer version
     | ${ROLLED_BACK}; found signature-1 = waiting
-  operations in newer storage continue when the stored timer fires in the newer release
+  operations in newer storage continue once the stored timer fires in the newer release
     | ${ROLLED_BACK}; fire; next = soon; version ${STORAGE_VERSION}; land; restart; until a settling
   any stored version other than the version of this release is treated as newer
     | version 1.5; restart; frozen = storage_newer; version two; restart; frozen = storage_newer; version -1; restart; frozen = storage_newer;

@@ -14,7 +14,7 @@ const targets = (): string[] => {
   return [...html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
 };
 
-it('links to transactions and mints lead to explorers, and nowhere in a demonstration', () => {
+it('transactions and mints link to explorers, but have no links in a demonstration', () => {
   expect(targets()).toEqual([
     'https://explorer.solana.com/tx/signature',
     'https://mempool.space/tx/txid',

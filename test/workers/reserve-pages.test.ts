@@ -143,7 +143,7 @@ it('returns a page without its first figures while a source hangs', async () => 
   expect(text).toContain('Not covered: 1 sat for 1,000,000 ABSR.');
 });
 
-it('the HTML of a page has the banner while more ABSR exists than the reserve holds sats', async () => {
+it('the HTML of a page has the banner while there is more ABSR than the reserve has sats', async () => {
   const { text } = await service({ sats: 999_999n, now: NOW })('/reserves');
   expect(text).toMatch(/data-island="alerts" data-filled="">.*exceeds the reserve by 1 sat/s);
 });
