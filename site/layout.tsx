@@ -150,9 +150,8 @@ const Footer = ({ release: { version, commit, source } }: Pick<Assets, 'release'
             </a>
           </>
         )}
-        . No cookies, and nothing is loaded from other sites unless you ask for it. Page views are counted
-        unless your browser sends Do Not Track or Global Privacy Control:{' '}
-        <a href="/visitors">what is counted</a>.
+        . No cookies, and nothing from other sites unless you ask for it. Page views are counted unless your
+        browser sends Do Not Track or Global Privacy Control: <a href="/visitors">what is counted</a>.
       </p>
     </div>
   </footer>

@@ -34,8 +34,8 @@ const Made = () => (
   <section>
     <h2>Make your own token</h2>
     <p>
-      A name on Solana, a picture in wallets, and a page to share. Sluice keeps no right over supply, name or
-      balances; it serves the description and the picture link.
+      A name on Solana, a picture in wallets, a page to share. Sluice keeps no right over supply, name or
+      balances.
     </p>
     <div class="live" data-island="newest">
       <NewestTokens />
@@ -60,10 +60,7 @@ const Build = () => (
         <h3>
           <a href="/asry">Fund the service</a>
         </h3>
-        <p>
-          Pay USDC or USDT, which is not returned, and receive ASRY as thanks. ASRY is not a share of the
-          reserve.
-        </p>
+        <p>Pay USDC or USDT, which is not returned, and receive ASRY, which is no share of the reserve.</p>
       </li>
       <li class="btc">
         <h3>
