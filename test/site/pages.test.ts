@@ -88,6 +88,10 @@ it('every script in site/islands belongs to a page', () => {
   expect([...used].sort()).toEqual(scripts.sort());
 });
 
+it('git has the file that creates the folder of the built site in a fresh clone', () => {
+  expect(readFileSync(join(SITE_FOLDER, '.assetsignore'), 'utf8')).toBe('build-stamp\n');
+});
+
 it('the built scripts do not contain a path of the build machine', () => {
   const folder = join(SITE_FOLDER, 'assets');
   const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'));
