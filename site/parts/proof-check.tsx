@@ -124,7 +124,9 @@ const LINES: readonly Line[] = [
 /** What explorers that contradict each other show; undefined unless they do. */
 export const disputeOf = (lines: readonly CheckLine[]): string | undefined => {
   const text = lines.find(({ result }) => result === 'disputed')?.text;
-  return text === undefined ? undefined : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return text === undefined
+    ? undefined
+    : `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.?$/, '.');
 };
 
 /** The titles of the lines that the evidence contradicts. */

@@ -83,10 +83,12 @@ describe('npm run verify', () => {
   });
 
   it.each([
-    ['1', 'contradicts the proof', 'wrongBalance', 'RED', ['reserve', 'supply']],
-    ['2', 'cannot be reached', '500', '?', ['reserve', 'freshness']],
-  ])('npm run verify ends with code %s when an explorer %s', async (code, _name, kind, mark, names) => {
-    world.faults.set('esplora2', { kind, by: -1_000 });
+    ['1', 'both explorers contradict the proof', 2, 'wrongBalance', 'RED', ['reserve', 'supply']],
+    ['2', 'one explorer contradicts the proof', 1, 'wrongBalance', '?', ['reserve', 'supply']],
+    ['2', 'one explorer cannot be reached', 1, '500', '?', ['reserve', 'freshness']],
+  ])('npm run verify ends with code %s when %s', async (code, _name, broken, kind, mark, names) => {
+    for (const explorer of (['esplora2', 'esplora1'] as const).slice(0, broken))
+      world.faults.set(explorer, { kind, by: -1_000 });
     const { code: ended, lines } = await verifyFrom(world.url, explorers());
     const marked = lines.filter((line) => !line.startsWith('ok')).map((line) => line.split(/ +/).slice(0, 2));
     expect(marked).toEqual(names.map((name) => [mark, name]));

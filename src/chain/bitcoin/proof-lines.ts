@@ -165,14 +165,17 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: 
   const [first, ...others] = known;
   if (first === undefined) return unchecked(name, listed(silent(explorers)));
   const sats = others.reduce((least, one) => (one < least ? one : least), first);
-  const covered = sats * 10n ** BigInt(supply.decimals);
+  const isCoveredBy = (shown: bigint): boolean => supply.atoms <= shown * 10n ** BigInt(supply.decimals);
   const text = `${satsText(sats)} for ${grouped(formatAmount(supply.atoms, supply.decimals))} ABSR.`;
   if (supply.decimals !== absr.decimals)
     return contradicted(
       name,
       `${text} The token has ${supply.decimals} decimals, the message says ${absr.decimals}.`,
     );
-  if (supply.atoms > covered) return contradicted(name, text);
+  if (!isCoveredBy(sats))
+    return known.some(isCoveredBy)
+      ? disputed(name, `${text} The explorers contradict each other.`)
+      : contradicted(name, text);
   const signed = `${grouped(formatAmount(absr.atoms, absr.decimals))} at slot ${grouped(String(solanaTip.slot))}`;
   if (supply.slot < solanaTip.slot)
     return unchecked(name, `${text} The node has not reached the proof's slot.`);

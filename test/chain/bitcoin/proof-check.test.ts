@@ -124,6 +124,7 @@ const forged = {
 const forked = [explorer('a', { blockHash: '2'.repeat(64) }), explorer('b', { blockHash: null })];
 const second = (change: object) => ({ explorers: [explorer('a'), explorer('b', change)] });
 
+const drained = ['a', 'b'].map((name) => explorer(name, { satsNow: 999n }));
 const poorer = ['a', 'b'].map((name) => explorer(name, { satsAtProof: 999n }));
 
 const BOTH = 'bitcoin_signature solana_signature';
@@ -138,7 +139,7 @@ it.each<[string, Partial<ProofEvidence>, string]>([
   ['two explorers with another balance at the block', { explorers: poorer }, 'reserve'],
   ['a supply of the lower balance', { supply: supply(120_000n, 20_000n) }, ''],
   ['a supply one atom above the lower balance', { supply: supply(120_001n, 20_001n) }, 'supply'],
-  ['a balance now below the supply', second({ satsNow: 999n }), 'supply'],
+  ['a balance now below the supply, if explorers agree', { explorers: drained }, 'supply'],
   ['other decimals', { supply: { ...supply(1n), decimals: 3 } }, 'supply'],
   ['a later supply after that many more', { supply: supply(100_010n, 10n) }, ''],
   ['a later supply after that many fewer', { supply: supply(99_990n, -10n) }, ''],
@@ -164,6 +165,12 @@ it.each([999n, 51_000n])(
     });
   },
 );
+
+it('if only one explorer shows too few sats for the supply, the line of the supply is not decided', () => {
+  const change = second({ satsNow: 999n });
+  expect(red(change)).toEqual([]);
+  expect(linesWith('disputed', change)).toEqual(['supply']);
+});
 
 it('checkProof throws a RangeError for a message that is not a proof', () => {
   expect(() => checkProof(evidence({ proof: signProof('Reserve proof: 2') }))).toThrow(RangeError);
