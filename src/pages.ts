@@ -147,16 +147,8 @@ async function sitePage(assets: Built, path: string, content: Content | Promise<
   return rewriter.transform(new Response(built.body, { status, headers }));
 }
 
-/** The page of ASRY shows facts of the mint that the summary names. */
-async function asryFacts(c: PageContext, service: Service, summary: Answers): Promise<Answers> {
-  const { asryMint } = (summary['getAbsrSummary {}'] ?? {}) as { readonly asryMint?: string | null };
-  if (!asryMint) return {};
-  return readFirst(c, service, { [tokenKey(asryMint)]: `/api/tokens/${encodeURIComponent(asryMint)}` });
-}
-
 async function contentOf(c: PageContext, service: Service, page: string): Promise<Content> {
-  const first = await readFirst(c, service, PAGES[page] ?? {});
-  const answers = page === '/asry' ? { ...first, ...(await asryFacts(c, service, first)) } : first;
+  const answers = await readFirst(c, service, PAGES[page] ?? {});
   return { answers, islands: c.var.deps.pages.renderIslands(page, answers) };
 }
 

@@ -9,10 +9,13 @@ import { OnChain, solanaAddressUrl } from './explorer-links.tsx';
 import { grouped, shortened, units } from './format.ts';
 import { Age } from './freshness.tsx';
 
-/** The mint of ASRY with its authorities; null until it has been read, or without such a token. */
-export function useAsryToken(): TokenRecord | null {
-  const mint = useQuery('getAbsrSummary', {}, PROOF_POLL_MS).value?.asryMint ?? null;
-  return useQuery('getToken', mint === null ? null : { id: mint }).value;
+/** The mint of ASRY with its authorities; undefined while it is awaited, null if it cannot be read or does not exist. */
+export function useAsryToken(): TokenRecord | null | undefined {
+  const summary = useQuery('getAbsrSummary', {}, PROOF_POLL_MS);
+  const mint = summary.value?.asryMint ?? null;
+  const token = useQuery('getToken', mint === null ? null : { id: mint });
+  const awaited = mint === null ? summary : token;
+  return awaited.value === null && awaited.failure === null ? undefined : token.value;
 }
 
 /** By `minterOf`: who can mint ASRY, and how much. */
@@ -66,15 +69,24 @@ const Supply = ({ token }: { token: TokenRecord }) =>
     </>
   );
 
+/** Stands for a fact that is awaited. Without scripts it never arrives. */
+const AWAITED = (
+  <>
+    <span class="skeleton" aria-hidden="true" />
+    <noscript>Not shown without JavaScript.</noscript>
+  </>
+);
+
 export function AsrySupply() {
   const epochs = useQuery('getAsryEpoch', {}, PROOF_POLL_MS).value;
   const token = useAsryToken();
-  const minter = token?.official?.minter ?? null;
+  const shown = (text: (token: TokenRecord) => Child): Child =>
+    token === undefined ? AWAITED : token === null ? 'Not known at the moment.' : text(token);
   const rows: readonly (readonly [string, Child])[] = [
     ['This service can pay out', epochs === null ? 'Not known at the moment.' : payoutText(epochs)],
-    ['Who can mint', token === null ? 'Not known at the moment.' : <Minter token={token} />],
-    ['What prevents more', boundText(minter)],
-    ['Supply', token === null ? 'Not known at the moment.' : <Supply token={token} />],
+    ['Who can mint', shown((read) => <Minter token={read} />)],
+    ['What prevents more', shown(({ official }) => boundText(official?.minter ?? null))],
+    ['Supply', shown((read) => <Supply token={read} />)],
   ];
   return (
     <dl class="facts">

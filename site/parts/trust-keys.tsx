@@ -165,7 +165,7 @@ export function TrustKeys() {
   const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
   const proof = useQuery('getProof', {}, PROOF_POLL_MS);
   const treasury = useQuery('getTreasury', {});
-  const asry = useAsryToken();
+  const asry = useAsryToken() ?? null;
   return (
     <Folded summary="Show the six keys">
       <Table

@@ -66,7 +66,7 @@ it.each([
   ['/tokens', /not a recommendation/, /Search by name/],
   [
     '/asry',
-    /read 2026.*This form needs JavaScript|This form needs JavaScript.*read 2026/s,
+    /Not shown without JavaScript.*This form needs JavaScript|This form needs JavaScript.*Not shown without/s,
     /not known at the moment/i,
   ],
 ])(
