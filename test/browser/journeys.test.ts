@@ -92,7 +92,7 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
   await page.getByText('Your token is created and listed.').waitFor();
   const card = page.getByRole('figure', { name: 'The link in a chat' });
   await card.waitFor();
-  const inChat = await card.locator('bdi').allInnerTexts();
+  const inChat = await card.locator('figcaption bdi').allInnerTexts();
   await page.getByRole('link', { name: 'Open its page' }).click();
   const head = page.locator('.token-head');
   await head.getByRole('heading', { name }).waitFor();

@@ -83,11 +83,15 @@ const stepsOf = (calls: readonly Call[]): string[] => {
   return names.filter((name, at) => name !== names[at - 1]);
 };
 
-/** The custodian's own steps in place of the call of its verb. */
+/**
+ * The custodian's own steps in place of the call of its verb. Each write waits for its delivery to D1 at the end, which
+ * another call or the timer may make.
+ */
 async function wholeSteps({ calls }: Pick<Calls, 'calls'>): Promise<string[]> {
   const verbs = (await (await fetch(`${origin}/verbs`)).json()) as VerbCalls[];
   const [called] = calls.filter(({ backend }) => backend === 'custodian');
-  const inner = stepsOf(verbs.find(({ verb }) => verb === called?.what)?.calls ?? []);
+  const own = stepsOf(verbs.find(({ verb }) => verb === called?.what)?.calls ?? []);
+  const inner = [...own.filter((name) => name !== 'D1'), 'D1'];
   return stepsOf(calls).flatMap((step) =>
     step === 'custodian' ? inner.splice(0).map((own) => `custodian: ${own}`) : [step],
   );

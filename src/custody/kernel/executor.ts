@@ -103,8 +103,8 @@ export class Executor {
   }
 
   /**
-   * Waits a limited time only: an operation that waits for a slow upstream continues, the timer's other work begins,
-   * and the next run joins it. Operations that already run take no place from those that wait.
+   * Waits a limited time only: an operation with a slow upstream continues, the timer's other work begins, and the next
+   * run joins it. Operations that already run take no place from those that wait.
    */
   async driveDue(limit: number): Promise<void> {
     const { agenda, within } = this.#ports;
@@ -197,9 +197,7 @@ export class Executor {
     }
   }
 
-  /**
-   * Alerts once a day if too few nodes keep the history since an attempt was signed: the outcome then cannot be proven.
-   */
+  /** Alerts once a day if too few nodes keep the history since a signature: the outcome then cannot be proven. */
   #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
     const { agenda, chain, log } = this.#ports;
     const nodes = prunedNodes(signing, views);
