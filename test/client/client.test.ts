@@ -128,7 +128,7 @@ describe('a failure is a value', () => {
       | { "kind": "refused", "status": 503, "error_code": "NOT_CONFIGURED", "details": { "a": 1 }, "retryable": false }
     upstream, with the body that the pool route passes on | { "status": 404, "body": { "message": "no such pool" } }
       | { "kind": "upstream", "status": 404, "body": { "message": "no such pool" } }
-    unreadable for the page of a proxy | { "status": 502, "body": "<h1>Bad gateway</h1>" }
+    unreadable for a proxy's error page | { "status": 502, "body": "<h1>Bad gateway</h1>" }
       | { "kind": "unreadable", "status": 502 }
     unreadable for a page with status 200 | { "body": "<h1>Maintenance</h1>" }
       | { "kind": "unreadable", "status": 200 }
@@ -319,7 +319,7 @@ describe('a creation', () => {
     the caller's own key is used again while its outcome is unknown | lost, created     | create own = failed own; create = ok own
     a new key is sent after each known outcome                      | created, replayed | create = ok a; create = ok b replayed
     the key is used again after a broken connection                 | lost, created     | create = failed a; create = ok a
-    the key is used again after the page of a proxy                 | proxy, created    | create = failed a; create = ok a
+    the key is used again after a proxy's error page                | proxy, created    | create = failed a; create = ok a
     the key is used again after a response that names no swap       | nameless, created | create = failed a; create = ok a
     the key is used again while the first call still runs           | running, created  | create = failed a; create = ok a
     the key is used again after an unexpected failure               | internal, created | create = failed a; create = ok a

@@ -34,7 +34,7 @@ eachRow<[keyof typeof RULES, keyof typeof VIEWS, string, string | null, number]>
   token  | is rejected     | failed  | rejected         | 20
   token  | lands           | done    | null             | 1
 `)(
-  'an operation of the kind %s that always %s ends up %s (%s) after %i signatures',
+  'an operation of the kind %s: each attempt %s; final state %s (%s) after %i signatures',
   async (kind, fate, state, reason, count) => {
     const w = createKernel({
       rules: RULES[kind],

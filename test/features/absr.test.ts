@@ -96,7 +96,7 @@ eachScene(`
   a price is refused when the venues contradict each other, and the price of each is shown
     | venues hyperliquid=80000 coinbase=81000; read = supply 1000000, reserve 1250000, price none, prices PRICE_DIVERGENT;
       source = null; agreed = hyperliquid 80000 false, coinbase 81000 false
-  a price is stale after a cron run that read no venue, with its own time
+  after a cron run that reads no venue, the price is stale and keeps the time at which it was read
     | cron; venues; wait 1m; cron; read = supply 1000000, reserve 1250000, price 80000, stale; ages = price 60s, coverage 0s
   the last good price is shown as stale while the venues contradict each other
     | read; venues hyperliquid=50000 coinbase=80000; wait 10m; read = supply 1000000, reserve 1250000, price 80000, stale;

@@ -178,7 +178,7 @@ describe('a change of alarms', () => {
   const frozen = custody({ frozen: 'unexpected_debit' });
 
   it.each(CASES)(
-    'the cause of the alarm %s sends this alarm and no other, with its reason and its row of the runbook, and then its end',
+    'the cause of %s raises only this alarm, with a reason and a runbook link, and the alarm ends with its cause',
     async (name, given) => {
       const { messages, check } = watched();
       // Some alarms are sent once they have lasted ten minutes.

@@ -96,7 +96,7 @@ eachScene(`
   a refusal of the currency list is a failure, never an empty list                    | currencies | 403 {"error":"invalid_api_key","message":"canary-key"} | UPSTREAM_FAILED
   a range has bounds in attocoins, and no upper bound if it is null                   | range | ${range({ minAmount: 1e-8, maxAmount: null })} | {"ok":true,"value":{"minAmount":"10000000000","maxAmount":null}}
   a range has no upper bound if the response has none                                 | range | ${range({ minAmount: '0.1' })} | {"ok":true,"value":{"minAmount":"100000000000000000","maxAmount":null}}
-  0 is an unknown bound of a range                                                    | range | ${range({ minAmount: 0, maxAmount: 0 })} | {"ok":true,"value":{"minAmount":null,"maxAmount":null}}
+  a bound of 0 in a range means that the bound is unknown                             | range | ${range({ minAmount: 0, maxAmount: 0 })} | {"ok":true,"value":{"minAmount":null,"maxAmount":null}}
   an estimate accepts an unknown time forecast                                        | estimate | {"toAmount":0.000621,"transactionSpeedForecast":7} | {"ok":true,"value":{"toAmount":"621000000000000","transactionSpeedForecast":null}}
   0 is not accepted as an estimate                                                    | estimate | {"toAmount":0} | UPSTREAM_FAILED unexpected_shape
   a status accepts amounts that are numbers, strings, null, empty or absent           | status | ${state({ expectedAmountFrom: '0.5', expectedAmountTo: 0.000621, amountFrom: null, amountTo: '' })} | has {"ok":true,"value":{"expectedAmountFrom":"500000000000000000","expectedAmountTo":"621000000000000","amountFrom":null,"amountTo":null,"payinHash":null}}

@@ -44,7 +44,7 @@ const REFUNDS_MOVING = `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`
 const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
   WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
 
-/** Whether an operation waits until others have left the window of a day. */
+/** Whether an operation waits until others have left the daily window. */
 const isCapped = ({ state, reason }: Operation): boolean => state === 'planned' && reason?.type === 'limit';
 
 /** Operations, of one kind or of all, that wait for another day. */

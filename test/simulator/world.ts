@@ -87,7 +87,7 @@ export type World = {
   /** Unix milliseconds of a slot. */
   blockTime(slot: number): number;
   signature(): string;
-  /** The operator gives the new key SOL, ASRY and the mint authority, and deploys it. Once, and with an own treasury. */
+  /** The operator gives the new key SOL, ASRY and the mint authority, and deploys it. Once, and with its own treasury. */
   rotate(): void;
 };
 

@@ -66,7 +66,7 @@ describe('failures are shown in words with a next step', () => {
 
   it.each([
     ['no response', () => Promise.reject(new TypeError('fetch failed'))],
-    ['the page of a proxy', async () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ["a proxy's error page", async () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
   ])('says that a repeat is safe after a creation that got %s', async (_name, respond) => {
     answering(respond);
     const thrown = await call('createSwap', { amountSol: '0.5' }).catch((error: unknown) => error);

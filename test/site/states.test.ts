@@ -316,7 +316,7 @@ describe('the trust page describes this instance', () => {
   );
 
   it.each(limits.map(({ name }) => name))(
-    'the trust page states no limit of a day while %s is not known',
+    'the trust page states no daily limit while %s is not known',
     (missing) => {
       const known = limits.filter(({ name }) => name !== missing);
       const facts = { reserves: null, treasury: null, epochs: null };
@@ -324,7 +324,7 @@ describe('the trust page describes this instance', () => {
         ...facts,
         status: { ...status, custody: { ...status.custody, limits: known } },
       });
-      expect(losses[0]?.[1]).toContain('The limits of a day are not known at the moment.');
+      expect(losses[0]?.[1]).toContain('The daily limits are not known at the moment.');
     },
   );
 

@@ -77,8 +77,8 @@ eachScene(`
   stores no absurd height                                                      | | a, b height=1000000000000000000, c    | | signed a=1002 c=1002
   stores no height that is far below the other nodes' heights                  | | a, b height=819, c                    | | signed a=1002 c=1002
   stores no height of zero                                                     | | a, b height=0, c                      | | signed a=1002 c=1002
-  stores a height above the others that the life of a blockhash explains       | | a, b height=1184, c                   | | signed a=1002 b=1184 c=1002
-  stores a height below the others that the life of a blockhash explains       | | a, b height=820, c                    | | signed a=1002 b=820 c=1002
+  stores a height that exceeds the others by no more than the lifetime of a blockhash | | a, b height=1184, c                   | | signed a=1002 b=1184 c=1002
+  stores a height that is below the others by no more than the lifetime of a blockhash | | a, b height=820, c                    | | signed a=1002 b=820 c=1002
   stores the heights of the first nodes when two groups are equally large      | | a height=1000, b height=1100, c height=1250 | | signed a=1000 b=1100
   refuses a mint when a lying node and one other accept the blockhash          | | a, b height=1000000000000000000, c height=none | | blockhash_unknown
   signs nothing until the earlier transaction can no longer land               | | a final=982, b final=982, c final=982 | a=800 b=800 c=800 | earlier_mint_open

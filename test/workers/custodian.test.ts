@@ -243,7 +243,7 @@ it('a create call reads at most 150 rows after a day with a thousand operations'
       sync: () => storage.sync(),
       setAlarm: async () => undefined,
     });
-    // About as many as the limits of a day allow.
+    // About as many as the daily limits allow.
     for (const [kind, count] of [
       ['swap', 20],
       ['token', 490],

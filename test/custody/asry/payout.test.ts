@@ -222,11 +222,11 @@ eachScene(`
   to an account that another owner has now          |              | account:other            | recipient_account_foreign
   to an account that it opens and another owner has | createAccount | account:other           | recipient_account_foreign
   of exactly the ASRY of the reserve                |              | atoms:50                 | 5900
-  of an atom more than the reserve has              |              | atoms:49                 | reserve_short_of_asry
+  of one atom more than the reserve has             |              | atoms:49                 | reserve_short_of_asry
   of a mint with other decimals                     |              | decimals:8               | mint_unexpected
   of a mint of another program                      |              | program:token-2022       | mint_unexpected
   of a mint that does not exist                     |              | program:none decimals:-1 | mint_unexpected
-`)('a payout %s gets its cost or the reason of its end', async (_what, plan = '', shown = '', outcome) => {
+`)('a payout %s gets its cost, or the reason why it ended', async (_what, plan = '', shown = '', outcome) => {
   const accounts = { program: TOKEN_PROGRAM, decimals: 9, accountOwner: OWNER, reserveAtoms: 10n ** 18n };
   const kind = createPayoutKind({
     mint: wallet(2),

@@ -92,7 +92,7 @@ playScenes(`
     | sign = valid; mode other message; sign = wrong_signature; logs-wrong-signature = true
   refuses the signature of a key service that signs with another key
     | sign = valid; mode other key; sign = wrong_signature; logs-wrong-signature = true
-  refuses the signature of a key service that returns no base64
+  refuses the signature of a key service if it is not base64
     | sign = valid; mode no base64; sign = unexpected_shape; logs-wrong-signature = false
   refuses the signature of a key service that is sealed
     | sign = valid; mode sealed; sign = status_503; logs-wrong-signature = false

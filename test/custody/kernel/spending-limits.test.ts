@@ -91,9 +91,9 @@ eachScene(`
   a settling swap is unsettled                          | settling 2d ago                       | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
   a swap that the bridge failed is unsettled            | outstanding 2d ago                    | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
   ended swaps and planned payouts are not unsettled     | done 2d ago, closed, planned as asry  | 1sol unsettled=1sol              | passes
-  a swap may begin while the cost of a day is just used | done 1ms ago of 1 costs floor      | 1sol                             | passes
-  no swap may begin above the cost of a day             | done 1ms ago of 1 costs floor+1       | 1sol                             | cost_day floor+1 in 1d
-  a signature whose cost exceeds the rest of a day      | done 1ms ago of 1 costs floor         | cost=1                           | cost_day floor in 1d
+  a swap may begin while the daily cost is just used up | done 1ms ago of 1 costs floor      | 1sol                             | passes
+  no swap may begin above the daily cost                | done 1ms ago of 1 costs floor+1       | 1sol                             | cost_day floor+1 in 1d
+  a signature whose cost exceeds the rest of the daily cost | done 1ms ago of 1 costs floor         | cost=1                           | cost_day floor in 1d
   a signature that costs nothing                        | done 1ms ago of 1 costs floor         | cost=0                           | passes
   the oldest cost frees as much as a signature needs    | done 23h59m ago costs 50000000, done 23h58m ago costs 50000000 | cost=50000000 | cost_day floor in 1m1ms
 `)(

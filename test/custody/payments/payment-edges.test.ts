@@ -34,7 +34,7 @@ describe('a request whose treasury is no longer configured', () => {
         | open a; treasury other; pay a fee+20000; run; owed a = overpaid 20000; refund a = paid; refunds a = a1 paid
       money sent to the new treasury with the reference of an earlier request is listed for the operator
         | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
-      reads a transaction again after a change back to the first treasury if it paid the second treasury nothing
+      after a change back to the first treasury, reads again a transaction that paid the second treasury nothing
         | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
       a request expires only after a day while the list of another treasury is read
         | open a; run; treasury other; wait 41m; cron; cron; detail a = awaiting_payment; wait 1d; cron; detail a = expired
@@ -308,9 +308,9 @@ it.each(
         detail a = completed
     a payment that names the request is accepted at once, because it cannot be money that a bridge returned
       | open a; swap 100 20000; pay a fee; run; bought a = a1
-    a payment of more than was sent is accepted at once, because it cannot be money that a bridge returned
+    a payment larger than the SOL of the swap is accepted at once, because a bridge cannot have returned it
       | open a; swap 100 -1; pay a fee unnamed; run; bought a = a1
-    a payment of far less than was sent is accepted at once, because it cannot be money that a bridge returned
+    a payment far smaller than the SOL of the swap is accepted at once, because a bridge cannot have returned it
       | open a; swap 200 0; pay a fee unnamed; run; bought a = a1
     a payment to a treasury other than the reserve is accepted at once, because it cannot be money that a bridge returned
       | open a; swap 100 20000 reserve; pay a fee unnamed; run; bought a = a1

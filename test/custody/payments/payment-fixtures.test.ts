@@ -37,7 +37,7 @@ it.each(
     that is exact                                       | 0     | own     |          | completed        |          | confirmed
     that is exact without a reference                   | 0     | none    |          | completed        |          | confirmed
     that exceeds the fee                                | 10001 | own     |          | completed        | overpaid | confirmed
-    that exceeds the fee by less than a refund is worth | 10000 | own     |          | completed        |          | confirmed
+    that exceeds the fee by too little for a refund     | 10000 | own     |          | completed        |          | confirmed
     by an inner transfer of a program                   | 0     | none    | inner    | completed        |          | confirmed
     from the treasury to itself                         | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
     that enters and leaves at once                      | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND

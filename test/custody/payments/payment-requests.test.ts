@@ -54,7 +54,7 @@ describe('a payment that is not final or has failed', () => {
         | open a; confirm a invented = PAYMENT_NOT_FINAL chain:unknown; lookups = confirmed 5000 15000; detail a = awaiting_payment; reported a = null
       a confirm call waits for a final payment for the rest of the time that its caller waits
         | open a; pay a fee sent; slow 4s999ms; confirm a a1 = PAYMENT_NOT_FINAL retry:5; lookups = confirmed 5000 15000, final 1 15000
-      a confirm call waits for a final payment for no longer than its caller waits
+      a confirm call stops waiting for finality when its caller stops waiting
         | open a; pay a fee sent; slow 5s; confirm a a1 = PAYMENT_NOT_FINAL retry:5; lookups = confirmed 5000 15000
     `),
   )('%s', (_title, steps = '') => play(steps));

@@ -57,7 +57,7 @@ const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
     await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: 'a' }));
     await w.custody.createSwap(request({ amountLamports: SOL + SOL / 2n, client: 'b' }));
   },
-  'the costs of a day are used': async (w) => {
+  'the daily costs are used': async (w) => {
     requote((amount) => ({ minimumSats: sats((amount * 122_600n) / SOL) }))(w);
     for (const client of ['a', 'b'])
       await w.custody.createSwap(request({ amountLamports: 2n * SOL, client }));

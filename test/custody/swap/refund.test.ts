@@ -78,9 +78,9 @@ const SCENES = scenes(`
   a fee with the default 0 explains as much                | 0 fee 470000000         | 1   | refund 530000000                             | part
   a fee is deducted from a larger sum                      | 1000000000 fee 100000000 | 0  | refund 900000000                             | part
   a fee above the amount lets no dust pass                 | none fee 2000000000     | 600 | dust 1                                       | waits
-  half returns: not before six hours                       | none                    | 5.9 | other 530000000                              | waits
-  half returns: after six hours                            | none                    | 6   | refund 530000000                             | part
-  exactly half returns                                     | none                    | 6   | refund 500000000                             | part
+  a credit of more than half is not a refund before six hours | none                    | 5.9 | other 530000000                              | waits
+  a credit of more than half is a refund after six hours   | none                    | 6   | refund 530000000                             | part
+  a credit of exactly half is a refund after six hours     | none                    | 6   | refund 500000000                             | part
   less than half is never a refund                         | none                    | 600 | other 499999999                              | waits
   the whole refund is preferred to parts                   | none                    | 7   | part 530000000, refund 990000000, more 530000001 | whole
   a named transaction needs its hour like any other        | none of other           | 0.9 | other 1000000000                             | waits

@@ -100,7 +100,7 @@ describe('the refusal of an amount', () => {
     -99999    | 1
     864000000 | 86400
   `)(
-    'at the limit of a window, free in %i ms, a refusal says to wait %i s: at least 1, at most a day',
+    'when a full window has room in %i ms, the refusal says to wait %i s: at least 1 s, at most a day',
     (wait, seconds) => {
       expect(reached('hour', 3n * SOL, NOW + wait)).toMatchObject({
         code: 'SWAP_LIMIT_REACHED',
