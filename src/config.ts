@@ -229,7 +229,8 @@ export const VARIABLES = {
     schema: urlList,
     default: 'https://api.mainnet-beta.solana.com',
     areas: ['custody'],
-    about: 'Comma-separated Solana nodes of the custodian, primary first. Use three of different operators.',
+    about:
+      'Comma-separated Solana nodes of the custodian, primary first. Use three, each from a different operator.',
   },
   SOLANA_RPC_RATE: {
     schema: uint,
@@ -352,7 +353,7 @@ export const VARIABLES = {
     default: 'creation=0.01,listing=0.02',
     areas: ['payments'],
     about:
-      'Prices in SOL: `creation=` is added to the rent and fees of a token; `listing=` is the whole price. A name that is left out keeps its default.',
+      'Prices in SOL: `creation=` is added to the rent and fees of a token; `listing=` is the whole price. An omitted name keeps its default.',
   },
   DAILY_LIMITS: {
     schema: namedList(
@@ -361,7 +362,7 @@ export const VARIABLES = {
     ),
     default: DAILY.map(([name, { default: standard }]) => `${name}=${standard}`).join(','),
     areas: ['payments', 'asry'],
-    about: `Comma-separated limits, \`name=value\`; a name that is left out keeps its default. ${DAILY.map(([name, { label, beyond }]) => `\`${name}\`: ${label}; beyond it: ${beyond}.`).join(' ')}`,
+    about: `Comma-separated limits, \`name=value\`; an omitted name keeps its default. ${DAILY.map(([name, { label, beyond }]) => `\`${name}\`: ${label}; beyond it: ${beyond}.`).join(' ')}`,
   },
 
   CHANGENOW_API_KEY: {

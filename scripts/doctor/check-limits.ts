@@ -108,7 +108,7 @@ function checkSpending(config: Config): Finding[] {
     ...problemIf(
       config.RESERVE_FLOOR_SOL > maximum.day,
       'floor-high',
-      'RESERVE_FLOOR_SOL is above SWAP_MAX_SOL_DAY: the reserve keeps more than the swaps of a day may send.',
+      'RESERVE_FLOOR_SOL is above SWAP_MAX_SOL_DAY: the reserve keeps more than daily swaps may send.',
       'Set it to 0.1, the default: it pays fees and rent.',
     ),
     ...problemIf(

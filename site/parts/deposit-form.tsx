@@ -96,7 +96,7 @@ const ByHand = ({ asset, address }: { asset: string; address: string | null }) =
         <dt>From</dt>
         <dd>your own wallet, not an exchange: the reward goes to the sender</dd>
         <dt>Then</dt>
-        <dd>enter the signature of the transaction below</dd>
+        <dd>enter the transaction's signature below</dd>
       </dl>
     )}
   </details>

@@ -77,7 +77,7 @@ export function ExchangeState({ now }: { now: ExchangeStatus }) {
         <span>{STATES[now.providerStatus] ?? now.providerStatus}</span>
       </p>
       {now.hold ? (
-        <Notice kind="warn" title="The provider holds this exchange.">
+        <Notice kind="warn" title="The provider has put this exchange on hold.">
           <p>It may ask for documents. Only the provider can release it; this service cannot.</p>
         </Notice>
       ) : null}

@@ -107,7 +107,7 @@ const OWN: Readonly<Record<keyof OwnAddresses, string>> = {
   asryMint: 'ASRY, the official mint',
 };
 
-/** What an own address or an official symbol names. @param own null while it is not known */
+/** What an address of the service or an official symbol names. @param own null while it is not known */
 export const ownHits = (text: string, own: OwnAddresses | null): Hit[] =>
   Object.entries(OWN).flatMap(([key, name]): Hit[] => {
     const address: unknown = own === null ? null : Reflect.get(own, key);

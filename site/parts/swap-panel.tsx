@@ -58,7 +58,7 @@ function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string |
   return `${amountOf(Math.round(cost).toString(), 'sat')}, ${((100 * cost) / market).toFixed(2)} %`;
 }
 
-const ROUTES: Readonly<Record<string, string>> = { 'near-intents': '1Click of NEAR Intents' };
+const ROUTES: Readonly<Record<string, string>> = { 'near-intents': 'NEAR Intents 1Click' };
 
 const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrSummary | null }) => {
   const cost = costText(estimate, summary);
@@ -195,7 +195,7 @@ const Before = () => (
     <h2 class="minor">Before you start one</h2>
     <dl class="facts">
       <dt>Who swaps</dt>
-      <dd>1Click of NEAR Intents, the bridge</dd>
+      <dd>NEAR Intents 1Click, the bridge</dd>
       <dt>Who holds the coins</dt>
       <dd>The bridge, from when the SOL leaves the reserve until the BTC arrives there</dd>
       <dt>Fee</dt>

@@ -44,7 +44,7 @@ const BITCOIN_LOSSES = {
   null: 'With the Bitcoin key: all of it. Whether that key is in the service is not known at the moment.',
 } as const;
 
-/** The limits of a day on all that the custodian pays, from the status. */
+/** The daily limits on all that the custodian pays, from the status. */
 function dayLimits({ status }: DangerFacts): string {
   const most = (name: string): string | undefined =>
     status?.custody?.limits.find((limit) => limit.name === name)?.maximum;
@@ -56,7 +56,7 @@ function dayLimits({ status }: DangerFacts): string {
   ];
   const [creations, payouts, cost] = [most('creations_day'), most('payouts_day'), most('cost_day')];
   if (!cost || !swaps || !refunds || !accounts || !failures || !creations || !payouts)
-    return 'The limits of a day are not known at the moment.';
+    return 'The daily limits are not known at the moment.';
   const rewards = sol(String(BigInt(accounts) + BigInt(failures)));
   return `In a day at most ${sol(swaps)} SOL of swaps, ${sol(refunds)} SOL of refunds, ${rewards} SOL for accounts and failures of rewards, and the costs of ${count(Number(creations))} token creations and ${count(Number(payouts))} rewards. While prices are true, the swaps of a day lose at most ${sol(cost)} SOL.`;
 }

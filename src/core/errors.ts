@@ -191,7 +191,7 @@ const CODES = {
   ),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
-    'The payment is a transfer by the service itself, or has no sender; details.reason names which.',
+    'The payment is a transfer by the service itself, or has no sender; details.reason says which.',
   ),
   DEPOSIT_HELD: permanent(
     409,

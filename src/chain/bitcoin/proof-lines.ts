@@ -159,7 +159,7 @@ function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): Chec
 
 function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: ProofMessage): CheckLine {
   const name = 'supply';
-  if (!absr) return confirmed(name, 'there is no token on this reserve');
+  if (!absr) return confirmed(name, 'this reserve has no token');
   if (!supply) return unchecked(name, 'no Solana node could be reached');
   const known = explorers.flatMap(({ figures }) => (figures ? [figures.satsNow] : []));
   const [first, ...others] = known;
@@ -196,7 +196,7 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: 
  */
 function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: ProofMessage): CheckLine {
   const name = 'minting';
-  if (!absr) return confirmed(name, 'there is no token on this reserve');
+  if (!absr) return confirmed(name, 'this reserve has no token');
   if (!mintKeys) return unchecked(name, 'no Solana node could be reached');
   if (mintKeys.authority === null) return confirmed(name, 'nobody can mint more ABSR');
   const { authority, required, signers } = mintKeys;

@@ -186,7 +186,7 @@ function custodyChecks(custody: Shown['custody']): Check[] {
     check('nodes', stalled ?? unagreed ?? disagreement),
     check('operations', heldOperations > 0 ? `${heldOperations} await the operator` : null),
     check('mint', mint?.ok === false ? `the daily mint waits: ${mint.reason}` : null),
-    check('mirror', mirrorRefusedRows > 0 ? `D1 refuses ${mirrorRefusedRows} rows` : null),
+    check('mirror', mirrorRefusedRows > 0 ? `rows that D1 refuses: ${mirrorRefusedRows}` : null),
   ];
 }
 
