@@ -1,6 +1,6 @@
 /**
  * A scarce resource that callers share: calls to a node, bridge quotes, open requests. The total bounds all callers
- * together. One client may use an eighth of what the others have left, and always two units, so that none uses all.
+ * together. One client may use an eighth of what the others have left, and at least two units, so that none uses all.
  * Its wider IP ranges may use a multiple of that share. The service's own work needs no budget.
  * @module
  */

@@ -27,7 +27,7 @@ export type Failure<Name extends OperationName = OperationName> =
   | { readonly kind: 'upstream'; readonly status: number; readonly body: Body }
   /** No complete response. `aborted`: by the caller's signal. */
   | { readonly kind: 'unreachable'; readonly reason: 'network' | 'timeout' | 'aborted' }
-  /** A response that is not from this API, such as the page of a proxy. */
+  /** A response that is not from this API, such as a proxy's error page. */
   | { readonly kind: 'unreadable'; readonly status: number }
   /** The call cannot be written as a request, and nothing was sent; or a function of the caller threw. */
   | { readonly kind: 'invalid'; readonly cause: unknown };

@@ -104,7 +104,7 @@ function readingsFrom(character: string): readonly string[] {
 /** The readings of each character of a word. */
 type Word = readonly (readonly string[])[];
 
-/** Number of letters that are compared. A name on the chain can have 60 KB, but wallets show only its beginning. */
+/** Number of letters that are compared. A name on the chain can be 60 KB long, but wallets show only its beginning. */
 const COMPARED = 100;
 
 function wordsOf(text: string): readonly Word[] {
@@ -163,7 +163,7 @@ const TURNED: ReadonlyMap<string, string> = new Map(
     ([letter, turned]) => [...turned].map((each) => [each, letter] as const),
   ),
 );
-/** Letters that become another letter when the page is turned. */
+/** Letters that look like another letter when the text is upside down. */
 const BOTH_WAYS: ReadonlyMap<string, string> = new Map([
   ['q', 'b'],
   ['n', 'u'],

@@ -4,7 +4,7 @@
  * only after proof that the previous one moved nothing.
  *
  * One storage transaction starts the operation and stores the payout as begun. The transaction that ends the operation
- * stores the payout as paid, and updates its epoch, or as owed. An owed payout waits in the agenda.
+ * stores the payout either as paid, and then also updates its epoch, or as owed. An owed payout waits in the agenda.
  * @module
  */
 import {

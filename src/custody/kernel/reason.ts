@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What the operator must decide before the operation continues. */
+/** Why an operation is held until the operator decides. */
 const HELD = [
   /** For hours, a quorum of nodes has not proven the operation's outcome. */
   'unproven',

@@ -293,8 +293,8 @@ export function byTrust(
 }
 
 /**
- * The node's height, if it has seen the blockhash and the height is at most MAX_WITNESS_LAG slots older than that.
- * Otherwise undefined.
+ * The node's height, if the node has seen the blockhash and reads the height at a slot at most MAX_WITNESS_LAG before
+ * the slot of that sighting; otherwise undefined.
  * @param shownAt slot at which the node itself returned the blockhash as its newest. If that slot is long past, the
  * blockhash is checked again, because it may have expired
  */

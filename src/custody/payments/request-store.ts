@@ -201,7 +201,10 @@ export class RequestStore {
     return this.#requests.all("WHERE fee = ? AND state = 'open'", fee);
   }
 
-  /** Open requests of a treasury that closed before `readUntil`, and all that closed before `latest`. Unix milliseconds. */
+  /**
+   * Requests that are still stored as open although their time has ended: before `readUntil` for this treasury, before
+   * `latest` for any treasury. Times are Unix milliseconds.
+   */
   closed({ treasury, readUntil, latest }: TreasuryRead, limit: number): PaymentRequest[] {
     const where =
       "WHERE state = 'open' AND closes_at < ? AND (closes_at < ? OR json_extract(row, '$.payee') = ?) LIMIT ?";

@@ -133,7 +133,7 @@ export class TreasuryWalk {
 
   /**
    * Each treasury has its own heads, because its list is not read while another treasury is configured. Each node also
-   * has its own: entries that another node in its place has hidden are listed again.
+   * has its own heads, so a node that replaces another one lists again what the other one hid.
    */
   #keyOf = ({ id }: TreasuryNode): string => `treasury_head:${this.#context.treasuryAddress}:${id}`;
 

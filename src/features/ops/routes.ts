@@ -176,7 +176,7 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
 
 /** The result of an operator's command. If `text` is present, only `text` is printed to standard output. */
 export type OpsReport = OpsAnswer & {
-  /** The facts of the command `state`, whose message is the screen. */
+  /** The data of the command `state`; `message` is then the text for the terminal. */
   readonly state?: object;
   readonly tables?: readonly { readonly title: string; readonly rows: readonly OpsRow[] }[];
 };
