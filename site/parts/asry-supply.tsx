@@ -43,7 +43,7 @@ const boundText = (minter: string | null): string => {
   if (minter === null) return 'Not known at the moment.';
   return minter === 'nobody'
     ? 'The chain: the mint no longer has an authority.'
-    : 'No limit does. The cap bounds the payouts of this service, not the mint. The chain shows each new token.';
+    : 'Nothing does. The cap limits payouts by this service, but not how much can be minted. The chain shows each new token.';
 };
 
 const Minter = ({ token }: { token: TokenRecord }) => (

@@ -123,7 +123,7 @@ it.each([
 it.each(
   scenes(`
   other   | 2500000000 | no key of the service mints | Any amount. The service does not use this key
-  other   | 2500000000 | the cap binds no mint       | No limit does.
+  other   | 2500000000 | the cap binds no mint       | Nothing does.
   other   | 2500000000 | a cold account pays         | Solana key move at most 2.5 ASRY
   reserve | null       | no cold account is known    | all ASRY that this key can move
   nobody  | null       | the mint is fixed           | The chain: the mint no longer has an authority
