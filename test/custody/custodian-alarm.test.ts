@@ -193,3 +193,25 @@ it('concurrent calls wait for only one batch that D1 does not accept', async () 
   await w.pass(20_000, true);
   expect(w.journal.queue.isQueued()).toBe(false);
 });
+
+it('the response of a call that came during a delivery waits for the delivery of its own row', async () => {
+  const w = createCustodianWorld();
+  const { apply } = w.mirror;
+  await w.custody.wake();
+  const [isSent, isReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  w.mirror.apply = async (...batch) => {
+    isSent.resolve();
+    await isReleased.promise;
+    return apply(...batch);
+  };
+  const call = async (id: string) => {
+    w.storage.transaction(() => w.journal.queue.publish('invoices', id, INVOICE, NOW));
+    await w.custody.ops({ name: 'operations' });
+    return w.mirror.rows.has(`invoices ${id}`);
+  };
+  const first = call('first');
+  await isSent.promise;
+  const second = call('second');
+  isReleased.resolve();
+  expect(await Promise.all([first, second])).toEqual([true, true]);
+});

@@ -38,7 +38,8 @@ export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'bou
 export class Background {
   readonly #ports: BackgroundPorts;
   #ranAt = 0;
-  #delivery: Promise<void> | undefined;
+  /** The delivery that runs, and whether D1 is down after it. */
+  #delivery: Promise<boolean> | undefined;
   #nextDelivery: Promise<void> | undefined;
   #lastRun: OperatorView['lastRun'] = null;
 
@@ -109,32 +110,34 @@ export class Background {
 
   /**
    * Runs one delivery at a time, because each one that hangs holds one of the object's six connections. Calls that come
-   * during a delivery share the next one: the present one may lack their rows. If rows are left after the present one,
-   * D1 was down a moment ago, so these calls leave their rows to the planned delivery.
+   * during a delivery share the next one: the current one may lack their rows. If D1 did not accept the current one,
+   * these calls leave their rows to the planned delivery.
    */
-  #deliver(): Promise<void> {
+  async #deliver(): Promise<void> {
     if (!this.#delivery) {
       this.#delivery = this.#flush().finally(() => {
         this.#delivery = undefined;
       });
-      return this.#delivery;
+      await this.#delivery;
+      return;
     }
-    this.#nextDelivery ??= Promise.allSettled([this.#delivery]).then(() => {
+    this.#nextDelivery ??= Promise.allSettled([this.#delivery]).then(async ([ended]) => {
       this.#nextDelivery = undefined;
-      const isPlanned = this.#ports.agenda.dueAt(DELIVERY, 'd1') !== undefined;
-      return isPlanned ? undefined : this.#deliver();
+      const isDown = ended.status === 'fulfilled' && ended.value;
+      if (!isDown) await this.#deliver();
     });
-    return this.#nextDelivery;
+    await this.#nextDelivery;
   }
 
-  async #flush(): Promise<void> {
+  async #flush(): Promise<boolean> {
     const { agenda, journal, gate, now } = this.#ports;
     // A suspect journal may have older rows than the mirror, so it sends no rows to the mirror.
-    if (!gate.isVerified()) return;
-    await flushOutbox(this.#ports, agenda.looks(DELIVERY, 'd1'));
+    if (!gate.isVerified()) return false;
+    const isDown = await flushOutbox(this.#ports, agenda.looks(DELIVERY, 'd1'));
     if (!journal.queue.isQueued()) agenda.plan(DELIVERY, 'd1', null);
     // A delivery after a call does not postpone the planned one.
     else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= now()) agenda.postpone(DELIVERY, 'd1', DELIVERIES);
+    return isDown;
   }
 
   /**

@@ -78,9 +78,10 @@ type Delivery = 'delivered' | 'refused' | 'down';
  * rows stay in the queue.
  * @param postponed how often in a row D1 accepted too little; each time halves the first batch, because D1 may be too
  * slow for a larger one
+ * @returns whether D1 did not accept rows; false if rows are left only because they came during the delivery
  * @throws in an instance that was replaced, because its state must not reach D1
  */
-export async function flushOutbox(ports: OutboxPorts, postponed = 0): Promise<void> {
+export async function flushOutbox(ports: OutboxPorts, postponed = 0): Promise<boolean> {
   const { agenda, journal } = ports;
   let rejections = 0;
   let isDown = false;
@@ -95,13 +96,14 @@ export async function flushOutbox(ports: OutboxPorts, postponed = 0): Promise<vo
   for (const key of agenda.due(REFUSED_ROW, MOST_REFUSED)) {
     const row = journal.queue.refused(key);
     if (!row) agenda.plan(REFUSED_ROW, key, null);
-    else if (!isDown && ++rejections > MAX_REJECTIONS) return;
+    else if (!isDown && ++rejections > MAX_REJECTIONS) return false;
     else if (isDown || (await deliver(ports, [row])) === 'down') {
       // An outage is not a refusal.
       isDown = true;
       agenda.postpone(REFUSED_ROW, key, DELIVERIES);
     }
   }
+  return isDown;
 }
 
 async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
